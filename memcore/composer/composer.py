@@ -1,0 +1,307 @@
+"""One composer, called once per turn: it alone sees everything, so it can trade layer for layer.
+
+Space is given in keep priority: last exchange, summary, notes, excerpts, deeper window. The text is
+laid out for prefix caching: persona, summary, notes, excerpts, and the history after that. The
+account is taken from the rendered text.
+"""
+
+from __future__ import annotations
+
+import time as clocks
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from memcore.composer import excerpts, history, render
+from memcore.composer.budget import Fit, fit, left
+from memcore.composer.history import History
+from memcore.composer.limits import TimeLimit
+from memcore.ports import Store, Transaction
+from memcore.settings import Settings
+from memcore.types import (
+    Account,
+    Composition,
+    Item,
+    Layer,
+    LayerAccount,
+    LayerStatus,
+    Message,
+    Note,
+    Owner,
+    PromptLayer,
+    Reason,
+    Summary,
+)
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Row:
+    """One layer while the turn is composed."""
+
+    layer: Layer
+    cap: int | None = None
+    asked: int = 0
+    granted: int = 0
+    order: str = ""
+    note: str = ""
+    failed: bool = False
+    off: bool = False
+    milliseconds: float = 0.0
+
+    def finish(self, received: int, items: list[Item]) -> LayerAccount:
+        mine = [item for item in items if item.layer is self.layer]
+        kept = sum(item.kept for item in mine)
+        status: LayerStatus = "ok"
+        if self.failed:
+            status = "failed"
+        elif self.off:
+            status = "skipped"
+        elif received == 0:
+            status = "skipped" if self.note.startswith("not searched") else "empty"
+        return LayerAccount(
+            self.layer, self.asked, self.cap, self.granted, received, len(mine), kept,
+            len(mine) - kept, self.order, status, self.note, self.milliseconds,
+        )  # fmt: skip
+
+
+class Composer:
+    """Composes turns over one store. Holds nothing between turns."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self._store = store
+        self._settings = settings
+        self._limit = TimeLimit()
+
+    def compose(
+        self,
+        owner: Owner,
+        thread: str,
+        message: Message,
+        persona: str,
+        previous_system: str | None = None,
+    ) -> Composition:
+        """What the model is shown for `message`, which may but need not be stored already.
+
+        Never raises for a store that fails or hangs: the layer is then missing and the account says
+        why. `previous_system` is the previous turn's system prompt, for the account's `unchanged`.
+        """
+        turn = _Turn(self._store, self._settings, self._limit, owner, thread, message)
+        return turn.compose(persona, previous_system)
+
+
+class _Turn:
+    """One turn being composed."""
+
+    def __init__(
+        self,
+        store: Store,
+        settings: Settings,
+        limit: TimeLimit,
+        owner: Owner,
+        thread: str,
+        message: Message,
+    ) -> None:
+        self._store = store
+        self._settings = settings
+        self._limit = limit
+        self._owner = owner
+        self._thread = thread
+        self._message = message
+        self._items: list[Item] = []
+        self._rows = {layer: _Row(layer) for layer in Layer}
+
+    def compose(self, persona: str, previous_system: str | None) -> Composition:
+        settings = self._settings
+        past = self._history()
+        room = left(settings.ceiling, past.exchange_size)
+        summary = self._summary(room)
+        room = left(room, self._rows[Layer.SUMMARY].granted)
+        notes = self._notes(room)
+        room = left(room, self._rows[Layer.NOTES].granted)
+
+        window = self._rows[Layer.WINDOW]
+        certain = past.plan(min(window.cap or 0, left(room, settings.excerpts_cap)))
+        quoted, passages = self._excerpts(past, certain, room)
+        room = left(room, self._rows[Layer.EXCERPTS].granted)
+        window.granted = min(window.asked, room)
+        count = past.plan(window.granted, lambda one: one.id in quoted)
+        blocked = count < past.plan(window.granted)
+
+        turns, history_layers = history.prefix(past, count)
+        self._items += history.items(past, count, window.granted, blocked)
+        sections = {Layer.SUMMARY: summary, Layer.NOTES: notes, Layer.EXCERPTS: passages}
+        layers, system = _layout(persona, sections)
+        layers += history_layers
+        account = self._account(layers, system, previous_system)
+        return Composition(
+            tuple(layers), system, turns, account, tuple(self._items), self._message.text
+        )
+
+    def _read(self, layer: Layer, job: Callable[[Transaction], T], fallback: T) -> T:
+        """What a layer reads, within its time limit; the fallback where that fails."""
+        row = self._rows[layer]
+        began = clocks.perf_counter()
+
+        def read() -> T:
+            with self._store.reading() as parts:
+                return job(parts)
+
+        try:
+            return self._limit.run(read, self._settings.layer_seconds)
+        except Exception as error:  # reading is best effort: the account carries the error
+            row.failed = True
+            row.note = f"{type(error).__name__}: {error}"
+            return fallback
+        finally:
+            row.milliseconds += (clocks.perf_counter() - began) * 1000
+
+    def _history(self) -> History:
+        cap = self._settings.window_cap
+        past = self._read(
+            Layer.WINDOW,
+            lambda parts: history.read(parts, self._owner, self._thread, self._message, cap),
+            History(),
+        )
+        last, window = self._rows[Layer.LAST_EXCHANGE], self._rows[Layer.WINDOW]
+        last.asked = last.granted = past.exchange_size
+        last.order = window.order = "newest first"
+        last.failed, last.note = window.failed, window.note
+        window.cap = left(cap, past.exchange_size)
+        window.off = cap == 0
+        window.asked = past.cost(past.plan(window.cap))
+        return past
+
+    def _summary(self, room: int) -> str:
+        row = self._rows[Layer.SUMMARY]
+        row.cap, row.off = self._settings.summary_cap, self._settings.summary_cap == 0
+        if row.off:
+            return ""
+        stored: Summary | None = self._read(
+            Layer.SUMMARY, lambda parts: parts.state.summary(self._owner, self._thread), None
+        )
+        if stored is None:
+            return ""
+        pieces = [render.summary(stored.text)]
+        kept = self._spend(row, pieces, room).kept
+        reason, detail = (None, "") if kept else _over_budget(row, room, 0)
+        self._items.append(
+            Item(Layer.SUMMARY, stored.thread, "summary", len(pieces[0]), bool(kept), 1, reason,
+                 detail, None, stored.sources)
+        )  # fmt: skip
+        return render.section(Layer.SUMMARY, pieces if kept else [])
+
+    def _notes(self, room: int) -> str:
+        row = self._rows[Layer.NOTES]
+        row.cap, row.off = self._settings.notes_cap, self._settings.notes_cap == 0
+        if row.off:
+            return ""
+        stored: list[Note] = self._read(
+            Layer.NOTES, lambda parts: parts.notes.all(self._owner), []
+        )
+        row.order = "the page, then newest first"
+        pieces = [render.note(note) for note in stored]
+        kept = set(self._spend(row, pieces, room).kept)
+        spent = 0
+        for place, (note, piece) in enumerate(zip(stored, pieces, strict=True)):
+            reason, detail = (None, "") if place in kept else _over_budget(row, room, spent)
+            spent += len(piece) + 1 if place in kept else 0
+            self._items.append(
+                Item(Layer.NOTES, note.key, "note", len(piece), place in kept, place + 1, reason,
+                     detail, None, note.sources)
+            )  # fmt: skip
+        return render.section(Layer.NOTES, [pieces[place] for place in sorted(kept)])
+
+    def _excerpts(self, past: History, certain: int, room: int) -> tuple[set[str], str]:
+        """The ids quoted, and the layer's text. `certain` messages of the window are sure to stay."""
+        settings, row = self._settings, self._rows[Layer.EXCERPTS]
+        row.cap = settings.excerpts_cap
+        row.off = settings.excerpts_cap == 0 or settings.excerpts_limit == 0
+        if row.off:
+            return set(), ""
+        edge = (*past.exchange, *past.deeper[:certain])
+        first = edge[-1].place if edge else None
+        overhead = _cost_of(Layer.EXCERPTS)
+
+        def shown(thread: str, place: int) -> bool:
+            return first is not None and thread == self._thread and place >= first
+
+        found = self._read(
+            Layer.EXCERPTS,
+            lambda parts: excerpts.find(
+                parts, self._owner, self._message, shown, settings, overhead
+            ),
+            excerpts.Found(),
+        )
+        row.order = found.order
+        row.note = row.note or found.note
+        row.asked = found.cost
+        by_rank = sorted(found.excerpts, key=lambda one: one.rank)
+        sizes = [len(one.text) for one in by_rank]
+        admitted = fit(sizes, min(row.asked, room), overhead, 1)
+        row.granted = min(row.asked, room)
+        kept = {by_rank[number].seed for number in admitted.kept}
+        for item in found.items:
+            if item.kept and item.id not in kept:
+                reason, detail = _over_budget(row, room, admitted.cost)
+                item = item._replace(kept=False, reason=reason, detail=detail)
+            self._items.append(item)
+        texts = [one for one in found.excerpts if one.seed in kept]
+        quoted = {id for one in texts for id in one.messages}
+        return quoted, render.section(Layer.EXCERPTS, [one.text for one in texts])
+
+    def _spend(self, row: _Row, pieces: list[str], room: int) -> Fit:
+        """Fits pieces into what the layer's cap and the ceiling leave, and notes it in the row."""
+        sizes = [len(piece) for piece in pieces]
+        overhead = _cost_of(row.layer)
+        row.asked = fit(sizes, row.cap or 0, overhead, 1).cost
+        admitted = fit(sizes, min(row.cap or 0, room), overhead, 1)
+        row.granted = min(row.asked, room)
+        if admitted.cost > row.granted:
+            admitted = fit(sizes, row.granted, overhead, 1)
+        return admitted
+
+    def _account(
+        self, layers: list[PromptLayer], system: str, previous_system: str | None
+    ) -> Account:
+        received = {one.layer: len(one.text) for one in layers}
+        total = sum(received.values())
+        persona = self._rows[Layer.PERSONA]
+        persona.asked = persona.granted = received[Layer.PERSONA]
+        unchanged = None
+        if previous_system is not None:
+            unchanged = render.common_prefix(system, previous_system)
+        return Account(
+            tuple(
+                row.finish(received.get(layer, 0), self._items)
+                for layer, row in self._rows.items()
+            ),
+            self._settings.ceiling,
+            total - received[Layer.PERSONA],
+            total,
+            unchanged,
+        )
+
+
+def _layout(persona: str, sections: dict[Layer, str]) -> tuple[list[PromptLayer], str]:
+    """The layers of the system prompt in prompt order, each with the separator before it."""
+    layers = [PromptLayer(Layer.PERSONA, persona)]
+    system = persona
+    for layer, text in sections.items():
+        piece = f"{render.SEPARATOR}{text}" if text and system else text
+        layers.append(PromptLayer(layer, piece))
+        system += piece
+    return layers, system
+
+
+def _cost_of(layer: Layer) -> int:
+    """What a section costs beside its pieces: fence, heading, and the separator before it."""
+    return render.overhead(layer) + len(render.SEPARATOR)
+
+
+def _over_budget(row: _Row, room: int, spent: int) -> tuple[Reason, str]:
+    limit = row.cap or 0
+    if room < limit:
+        return Reason.OVER_BUDGET, f"the ceiling left this layer {room} characters"
+    return Reason.OVER_BUDGET, f"the layer holds {limit} characters, {spent} were taken before it"

@@ -1,0 +1,219 @@
+"""Excerpts: the search that the turn makes itself, before the model sees anything.
+
+The whole message is searched; what the window shows already is left out; the best messages become
+passages, cut around the match where they are long, grown by their neighbours where there is room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+
+from memcore import text as analysis
+from memcore.composer import render
+from memcore.conversation import Ranked, rank, weigh_neighbours
+from memcore.ports import Transaction
+from memcore.settings import Settings
+from memcore.types import Excerpt, Item, Layer, Message, Owner, Posting, Reason
+
+_REACH = 6
+"""How many neighbours on either side may join a passage."""
+
+
+@dataclass(slots=True)
+class Found:
+    """What the first search brought: excerpts by date, every hit as an item, and why it stopped."""
+
+    excerpts: list[Excerpt] = field(default_factory=list)
+    items: list[Item] = field(default_factory=list)
+    cost: int = 0
+    order: str = "none"
+    note: str = ""
+
+
+def find(
+    parts: Transaction,
+    owner: Owner,
+    message: Message,
+    shown: Callable[[str, int], bool],
+    settings: Settings,
+    overhead: int,
+) -> Found:
+    """Searches by the whole message and makes at most `excerpts_limit` passages.
+
+    `shown(thread, place)` tells what the window shows already. `overhead` is what the layer costs
+    beside its excerpts; with it they stay within `excerpts_cap`. Returns no excerpts, and says why,
+    where the message has too few real words.
+    """
+    words = analysis.real_words(message.text)
+    if len(words) < settings.min_real_words:
+        return Found(
+            note=f"not searched: {len(words)} real words, {settings.min_real_words} are needed"
+        )
+    wanted = analysis.query_stems(message.text)
+    found = parts.messages.matches(owner, wanted, until=message.time)
+    ranked = rank(found, settings, _day_boost(message, settings))
+    ranked = [one for one in ranked if one.id != message.id]
+    ranked = weigh_neighbours(ranked, settings.neighbour_weight)
+    depth = ranked[: settings.search_depth]
+    result = _Passages(parts, owner, wanted, shown, settings, overhead).take(depth)
+    result.order = "lexical: BM25, neighbours weighed"
+    if settings.search_mode != "lexical":
+        result.order += f" ({settings.search_mode} was asked, there are no vectors)"
+    if len(ranked) > len(depth):
+        result.note = f"{len(ranked)} messages found, the first {len(depth)} ranked"
+    return result
+
+
+def _day_boost(message: Message, settings: Settings) -> Callable[[Posting], float] | None:
+    days = analysis.named_days(message.text, message.time, settings.zone)
+    if not days:
+        return None
+
+    def boost(posting: Posting) -> float:
+        time = datetime.fromtimestamp(posting.time / 1_000_000, UTC)
+        named = analysis.local_day(time, settings.zone) in days
+        return settings.day_boost if named else 1.0
+
+    return boost
+
+
+class _Passages:
+    """Makes passages of ranked hits, one search long."""
+
+    def __init__(
+        self,
+        parts: Transaction,
+        owner: Owner,
+        wanted: Sequence[str],
+        shown: Callable[[str, int], bool],
+        settings: Settings,
+        overhead: int,
+    ) -> None:
+        self._parts = parts
+        self._owner = owner
+        self._wanted = wanted
+        self._shown = shown
+        self._settings = settings
+        self._overhead = overhead
+        self._taken: dict[tuple[str, int], int] = {}
+        self._score_at: dict[tuple[str, int], float] = {}
+
+    def take(self, ranked: Sequence[Ranked]) -> Found:
+        messages = self._parts.messages.get(self._owner, [one.id for one in ranked])
+        self._score_at = {(one.thread, one.place): one.score for one in ranked}
+        made: list[tuple[datetime, Excerpt]] = []
+        items: list[Item] = []
+        limit, left = self._settings.excerpts_limit, self._settings.excerpts_cap - self._overhead
+        for number, (hit, message) in enumerate(zip(ranked, messages, strict=True), start=1):
+            at = (hit.thread, hit.place)
+            size = len(message.text)
+            reason, detail = None, ""
+            if self._shown(*at):
+                reason = Reason.IN_WINDOW
+            elif at in self._taken:
+                reason, detail = Reason.DUPLICATE, f"quoted with number {self._taken[at]}"
+            elif len(made) >= limit:
+                reason = Reason.OVER_LIMIT
+                detail = f"ranked {_ordinal(number)}, {limit} are allowed"
+            else:
+                room = min(left - (1 if made else 0), self._settings.excerpt_size)
+                share = left // (limit - len(made))
+                excerpt = self._passage(hit, message, number, room, min(share, room))
+                if excerpt is None:
+                    reason = Reason.OVER_BUDGET
+                    detail = f"{max(room, 0)} characters were left of the layer's"
+                else:
+                    left -= len(excerpt.text) + (1 if made else 0)
+                    made.append((message.time, excerpt))
+                    items.append(_kept(excerpt, number))
+                    continue
+            items.append(
+                Item(Layer.EXCERPTS, hit.id, "message", size, False, number, reason, detail,
+                     hit.score, (hit.id,))
+            )  # fmt: skip
+        made.sort(key=lambda pair: (pair[0], pair[1].seed))
+        texts = [excerpt.text for _, excerpt in made]
+        cost = self._overhead + sum(map(len, texts)) + len(texts) - 1 if texts else 0
+        return Found([excerpt for _, excerpt in made], items, cost)
+
+    def _passage(
+        self, hit: Ranked, message: Message, number: int, room: int, share: int
+    ) -> Excerpt | None:
+        zone = self._settings.zone
+        whole = render.dated(message.time, zone, [render.quotation(message)])
+        if len(whole) > room:
+            return self._cut(hit, message, number, room)
+        around = self._session(hit)
+        first = last = next(at for at, one in enumerate(around) if one.place == hit.place)
+        lines = {first: render.quotation(message)}
+        size = len(whole)
+        while True:
+            options = []
+            for at in (first - 1, last + 1):
+                if 0 <= at < len(around) and self._free(hit.thread, around[at].place):
+                    line = render.quotation(around[at])
+                    if size + 1 + len(line) <= share:
+                        score = self._score_at.get((hit.thread, around[at].place), 0.0)
+                        options.append((score, -at, line))
+            if not options:
+                break
+            _, minus_at, line = max(options)
+            lines[-minus_at] = line
+            size += 1 + len(line)
+            first, last = min(first, -minus_at), max(last, -minus_at)
+        joined = around[first : last + 1]
+        for one in joined:
+            self._taken[hit.thread, one.place] = number
+        text = render.dated(joined[0].time, zone, [lines[at] for at in range(first, last + 1)])
+        ids = tuple(one.id for one in joined)
+        return Excerpt(hit.id, ids, text, hit.score, number, False)
+
+    def _cut(self, hit: Ranked, message: Message, number: int, room: int) -> Excerpt | None:
+        zone = self._settings.zone
+        spare = room
+        for _ in range(4):  # quoting may lengthen the text, so narrow until it fits
+            empty = render.dated(message.time, zone, [render.spoken(message.speaker, "")])
+            spare -= max(0, len(empty) + 2) if spare == room else 8
+            if spare < 20:
+                return None
+            start, end = analysis.cut_around(message.text, self._wanted, spare)
+            piece = message.text[start:end]
+            piece = ("…" if start > 0 else "") + piece + ("…" if end < len(message.text) else "")
+            text = render.dated(message.time, zone, [render.spoken(message.speaker, piece)])
+            if len(text) <= room:
+                self._taken[hit.thread, hit.place] = number
+                return Excerpt(hit.id, (hit.id,), text, hit.score, number, True)
+            spare -= len(text) - room
+        return None
+
+    def _session(self, hit: Ranked) -> list[Message]:
+        """The messages around a hit without a silence of `session_gap_minutes` between them."""
+        gap = timedelta(minutes=self._settings.session_gap_minutes)
+        first = max(hit.place - _REACH, 0)
+        around = self._parts.messages.span(self._owner, hit.thread, first, hit.place + _REACH)
+        start, end = 0, len(around)
+        for number in range(1, len(around)):
+            if around[number].time - around[number - 1].time >= gap:
+                if around[number].place <= hit.place:
+                    start = number
+                else:
+                    end = number
+                    break
+        return around[start:end]
+
+    def _free(self, thread: str, place: int) -> bool:
+        return (thread, place) not in self._taken and not self._shown(thread, place)
+
+
+def _kept(excerpt: Excerpt, number: int) -> Item:
+    return Item(
+        Layer.EXCERPTS, excerpt.seed, "excerpt", len(excerpt.text), True, number, None, "",
+        excerpt.score, excerpt.messages, excerpt.cut,
+    )  # fmt: skip
+
+
+def _ordinal(number: int) -> str:
+    ending = "th" if number % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(number % 10)
+    return f"{number}{ending or 'th'}"

@@ -1,0 +1,68 @@
+"""The memory as one object: wiring, nothing else."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from pathlib import Path
+
+from memcore.composer import Composer
+from memcore.conversation import Conversation
+from memcore.errors import InvalidInput
+from memcore.notes import Notes
+from memcore.ports import Clock, Store
+from memcore.settings import Settings, load_settings
+from memcore.stores.sqlite import SqliteStore
+from memcore.summary import Summaries
+from memcore.types import Composition, Message, Owner
+
+_REMEMBERED_TURNS = 1_000
+
+
+class Memory:
+    """Conversation, notes, summaries and the composer over one store."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self.store = store
+        self.settings = settings
+        self.clock = clock
+        self.conversation = Conversation(store, settings)
+        self.notes = Notes(store, settings, clock)
+        self.summaries = Summaries(store)
+        self._composer = Composer(store, settings)
+        self._previous: OrderedDict[tuple[Owner, str], str] = OrderedDict()
+
+    def compose(
+        self, owner: Owner, thread: str, message: Message | str, persona: str
+    ) -> Composition:
+        """Composes one turn. A message given as text is taken as the person's, said now.
+
+        Call it once per turn, with the message stored before it or not at all.
+        """
+        if isinstance(message, str):
+            message = Message("", thread, "user", owner.person, self.clock.now(), message)
+        key = (owner, thread)
+        previous = self._previous.pop(key, None)
+        composition = self._composer.compose(owner, thread, message, persona, previous)
+        self._previous[key] = composition.system
+        if len(self._previous) > _REMEMBERED_TURNS:
+            self._previous.popitem(last=False)
+        return composition
+
+    def close(self) -> None:
+        self.store.close()
+
+
+def open_memory(
+    url: str | Path, clock: Clock, settings: Settings | None = None, durable: bool = True
+) -> Memory:
+    """Opens the memory kept at a path or `sqlite:///path`, made where there is none.
+
+    `durable=False` does not wait for the disk at each write. Raises `InvalidInput` for another kind
+    of address and what `SqliteStore` raises.
+    """
+    address = str(url)
+    kind, separator, rest = address.partition("://")
+    if separator and kind != "sqlite":
+        raise InvalidInput(f"no store for {kind}://; give a path or sqlite:///path")
+    path = Path(rest.removeprefix("/") if separator else address)
+    return Memory(SqliteStore(path, durable), settings or load_settings(), clock)

@@ -1,0 +1,107 @@
+"""Notes, and the one gate through which all of them are written.
+
+Three writers and no fourth: `import`, `remember`, `curator`. The gate checks the size, scans for
+secrets, and writes the note, its history, its journal entry and its place in the index queue in
+one transaction. Nothing else may write to the notes table; a test reads the code for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from typing import get_args
+
+from memcore.errors import InvalidInput, NoteTooLong, NotFound, StaleRevision
+from memcore.ports import Clock, Store
+from memcore.screening import refuse_secrets
+from memcore.settings import Settings
+from memcore.text import clean, local_day
+from memcore.types import PAGE, Event, Note, Owner, QueuedPassage, Writer
+
+
+class Notes:
+    """The curated page and the dated notes of every owner, over one store."""
+
+    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+        self._store = store
+        self._settings = settings
+        self._clock = clock
+
+    def write(
+        self,
+        owner: Owner,
+        key: str,
+        text: str,
+        *,
+        writer: Writer,
+        expected_revision: int,
+        sources: Sequence[str] = (),
+    ) -> Note:
+        """Writes the page (`PAGE`) or the note of a day (`YYYY-MM-DD`); returns its new revision.
+
+        `expected_revision` is the revision that the writer has read, 0 where there was none. Raises
+        `NoteTooLong`, `SecretFound`, `StaleRevision` or `InvalidInput`; nothing is written then,
+        and nothing is ever trimmed.
+        """
+        text = self._checked(key, text, writer)
+        now = self._clock.now()
+        with self._store.transaction() as tx:
+            current = tx.notes.get(owner, key)
+            revision = current.revision if current else 0
+            if revision != expected_revision:
+                raise StaleRevision(key, expected_revision, revision)
+            note = Note(key, text, revision + 1, now, writer, tuple(sources))
+            tx.notes.put(owner, note)
+            tx.queue.add(owner, QueuedPassage("note", key, note.revision))
+            detail = f"revision {note.revision}, {len(text)} characters"
+            tx.journal.append(owner, Event(now, writer, "note written", key, note.sources, detail))
+        return note
+
+    def delete(self, owner: Owner, key: str, *, actor: str) -> None:
+        """Removes a note, its earlier revisions and what is queued or indexed of it, at once.
+
+        The journal keeps that it happened and who did it, not what the note said. Raises `NotFound`.
+        """
+        with self._store.transaction() as tx:
+            if not tx.notes.delete(owner, key):
+                raise NotFound(f"there is no note {key!r} of {owner}")
+            tx.queue.remove(owner, "note", key)
+            tx.journal.append(owner, Event(self._clock.now(), actor, "note deleted", key))
+
+    def get(self, owner: Owner, key: str) -> Note | None:
+        """The newest revision of a note, None where there is none."""
+        with self._store.reading() as parts:
+            return parts.notes.get(owner, key)
+
+    def all(self, owner: Owner) -> list[Note]:
+        """The page first, then dated notes, newest day first."""
+        with self._store.reading() as parts:
+            return parts.notes.all(owner)
+
+    def history(self, owner: Owner, key: str) -> list[Note]:
+        """All revisions of a note, newest first; empty once it is deleted."""
+        with self._store.reading() as parts:
+            return parts.notes.history(owner, key)
+
+    def today(self) -> str:
+        """The key of today's dated note: the owner's local day."""
+        return local_day(self._clock.now(), self._settings.zone).isoformat()
+
+    def _checked(self, key: str, text: str, writer: str) -> str:
+        if key != PAGE:
+            try:
+                valid = date.fromisoformat(key).isoformat() == key
+            except ValueError:
+                valid = False
+            if not valid:
+                raise InvalidInput(f"a note's key is {PAGE!r} or a day as YYYY-MM-DD, not {key!r}")
+        if writer not in get_args(Writer):
+            raise InvalidInput(
+                f"{writer!r} is no writer of notes; there are {', '.join(get_args(Writer))}"
+            )
+        if not text.strip():
+            raise InvalidInput(f"note {key!r} would be empty; delete it instead")
+        if len(text) > self._settings.note_size:
+            raise NoteTooLong(len(text), self._settings.note_size)
+        refuse_secrets(text)
+        return clean(text)

@@ -1,0 +1,98 @@
+"""Untrusted text: secrets found and masked, memory quoted so that it stays data.
+
+Everything from memory stands in the prompt between a fence's two lines, which begin at the margin,
+and is itself indented. So no line of it can be taken for a fence or for a speaker's turn, and
+whatever in it looks like a fence or like a chat format's control mark is defused besides.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from memcore.errors import SecretFound
+from memcore.types import Layer
+
+INDENT = "  "
+
+_SECRETS = {
+    "private key": re.compile(
+        r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]*?-----END [A-Z ]*PRIVATE KEY-----)?"
+    ),
+    "Anthropic key": re.compile(r"\bsk-ant-[\w-]{16,}"),
+    "OpenAI key": re.compile(r"\bsk-(?!ant-)(?=[\w-]*\d)[\w-]{20,}"),
+    "AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
+    "GitHub token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"),
+    "Slack token": re.compile(r"\bxox[abeoprs]-[\w-]{10,}"),
+    "bearer token": re.compile(r"\bbearer\s+(?=\S*\d)[\w.~+/-]{16,}=*", re.IGNORECASE),
+    "api key": re.compile(
+        r"\b(?:api|secret|access|auth)[_-]?(?:key|token)\b[\"']?\s*[:=]\s*"
+        r"[\"']?(?=[^\s\"']*\d)[^\s\"',;]{12,}",
+        re.IGNORECASE,
+    ),
+}
+
+_INVISIBLE = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
+    "\U000e0000-\U000e007f]"
+)
+_JOINERS = "[\u00ad\u034f\u061c\u180e\u200c\u200d\ufe00-\ufe0f]*"
+_FENCES = (*Layer, "system", "assistant", "user", "human", "tool", "memory", "instructions")
+_TAG = re.compile(
+    "[<＜﹤]"
+    + rf"(?={_JOINERS}\s*(?:[|｜]|[/／]?{_JOINERS}\s*(?:"
+    + "|".join(_JOINERS.join(map(re.escape, name)) for name in _FENCES)
+    + r")\b))",
+    re.IGNORECASE,
+)
+_BRACKET = re.compile(r"\[(?=/?(?:INST|SYS)\b)", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Secret:
+    """A secret in a text: its kind and where it stands; never its value."""
+
+    kind: str
+    start: int
+    end: int
+
+
+def secrets(text: str) -> Iterator[Secret]:
+    """The secrets of a text: provider keys, bearer tokens, private keys, assignments of a key."""
+    for kind, pattern in _SECRETS.items():
+        for match in pattern.finditer(text):
+            yield Secret(kind, match.start(), match.end())
+
+
+def refuse_secrets(text: str, field: str = "text") -> None:
+    """Raises `SecretFound` for the first secret of a text, without repeating it."""
+    if first := min(secrets(text), key=lambda secret: secret.start, default=None):
+        raise SecretFound(first.kind, first.start, field)
+
+
+def mask(text: str) -> str:
+    """The text with each secret replaced by `[secret: kind]`."""
+    reached, parts = 0, []
+    for secret in sorted(secrets(text), key=lambda secret: (secret.start, -secret.end)):
+        if secret.start >= reached:
+            parts += [text[reached : secret.start], f"[secret: {secret.kind}]"]
+            reached = secret.end
+    return "".join([*parts, text[reached:]])
+
+
+def quote(text: str, indent: str = INDENT) -> str:
+    """The form in which memory's text stands in a fenced layer, all lines but the first indented.
+
+    Secrets are masked, invisible control characters are left out, line ends are unified, fence-like
+    and control marks are defused (`<` as `‹`, `[` as `⟦`).
+    """
+    unified = re.sub(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]", "\n", text)
+    visible = _INVISIBLE.sub("", mask(unified)).strip()
+    defused = _BRACKET.sub("⟦", _TAG.sub("‹", visible))
+    return f"\n{indent}".join(defused.split("\n"))
+
+
+def fence(layer: Layer, heading: str, body: str) -> str:
+    """A layer's text: its opening line, a heading that says what it is, the body, a closing line."""
+    return f"<{layer}>\n{heading}\n{body}\n</{layer}>"

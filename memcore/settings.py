@@ -1,0 +1,98 @@
+"""Every number of the product, named, with its default and its bounds.
+
+The only module of `memcore` that reads the environment: `MNEMOSCOPE_CEILING=12000` sets
+`ceiling`. All sizes are in characters.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import Field, ValidationError, field_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from memcore.errors import InvalidSettings
+from memcore.types import SearchMode
+
+
+class Settings(BaseSettings):
+    """How the memory behaves. A layer with a cap of 0 is switched off."""
+
+    model_config = SettingsConfigDict(env_prefix="MNEMOSCOPE_", frozen=True, extra="forbid")
+
+    ceiling: int = Field(18_000, ge=0, description="the whole prefix, the persona apart")
+    summary_cap: int = Field(2_000, ge=0, description="the summary layer")
+    notes_cap: int = Field(6_000, ge=0, description="the notes layer")
+    excerpts_cap: int = Field(2_000, ge=0, description="the excerpts layer")
+    window_cap: int = Field(8_000, ge=0, description="last exchange and deeper window together")
+
+    excerpts_limit: int = Field(4, ge=0, description="excerpts a turn")
+    excerpt_size: int = Field(500, ge=40, description="one excerpt")
+    note_size: int = Field(2_000, ge=1, description="any one note")
+
+    min_real_words: int = Field(2, ge=0, description="a message with fewer is not searched")
+    search_mode: SearchMode = Field("lexical", description="how excerpts are found")
+    search_depth: int = Field(100, ge=1, description="hits ranked and accounted for a search")
+    neighbour_weight: float = Field(
+        0.3, ge=0, le=1, description="share of the next and previous message's score that counts"
+    )
+    day_boost: float = Field(
+        1.5, ge=1, description="factor for messages of a day that the query names (yesterday)"
+    )
+    session_gap_minutes: int = Field(
+        120, ge=1, description="silence after which a new session begins"
+    )
+    bm25_k1: float = Field(1.2, ge=0, description="BM25 term frequency saturation")
+    bm25_b: float = Field(0.75, ge=0, le=1, description="BM25 length normalisation")
+
+    timezone: str = Field("UTC", description="the owner's time zone, which decides what a day is")
+    layer_seconds: float | None = Field(
+        2.0, gt=0, description="time limit of one layer's reading; none: no limit"
+    )
+
+    @field_validator("timezone")
+    @classmethod
+    def _known_zone(cls, name: str) -> str:
+        try:
+            ZoneInfo(name)
+        except (KeyError, ValueError, OSError) as error:
+            raise ValueError(f"unknown time zone {name!r}, give an IANA name") from error
+        return name
+
+    @property
+    def zone(self) -> ZoneInfo:
+        return ZoneInfo(self.timezone)
+
+    def vary(self, **changes: Any) -> Settings:
+        """These settings with some changed.
+
+        Values may be text, as on a command line. Raises `InvalidSettings` naming each unknown
+        or unacceptable setting.
+        """
+        known = type(self).model_fields
+        if unknown := sorted(set(changes) - set(known)):
+            raise InvalidSettings(
+                f"unknown setting {', '.join(unknown)}; known: {', '.join(sorted(known))}"
+            )
+        cleaned = {
+            name: None if isinstance(value, str) and value.lower() in ("none", "") else value
+            for name, value in changes.items()
+        }
+        try:
+            return type(self)(**{**self.model_dump(), **cleaned})
+        except ValidationError as error:
+            faults = "; ".join(
+                f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}, got {fault['input']!r}"
+                for fault in error.errors()
+            )
+            raise InvalidSettings(f"settings not accepted: {faults}") from error
+
+
+def load_settings() -> Settings:
+    """The defaults, as varied by the environment. Raises `InvalidSettings`."""
+    try:
+        return Settings()
+    except ValidationError as error:
+        faults = "; ".join(f"{fault['loc'][0]}: {fault['msg']}" for fault in error.errors())
+        raise InvalidSettings(f"environment variables MNEMOSCOPE_*: {faults}") from error

@@ -1,0 +1,100 @@
+"""Messages and the inverted index of their stems."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Sequence
+from datetime import datetime
+
+from memcore.errors import Conflict
+from memcore.stores.sqlite.owners import Owners
+from memcore.stores.sqlite.statements import statements, to_microseconds, to_time
+from memcore.types import Matches, Message, Owner, Posting
+
+_SQL = statements("messages")
+_FIRST, _LAST = -(2**63), 2**63 - 1
+
+
+class SqliteMessages:
+    def __init__(self, connection: sqlite3.Connection, owners: Owners) -> None:
+        self._connection = connection
+        self._owners = owners
+
+    def append(self, owner: Owner, message: Message, stems: Sequence[str]) -> Message:
+        run, key, time = self._connection.execute, self._owners.ensure(owner), message.time
+        if run(_SQL["exists"], (key, message.id)).fetchone():
+            raise Conflict(f"message {message.id!r} is stored already")
+        moment = to_microseconds(time)
+        newest = run(_SQL["newest"], (key, message.thread)).fetchone()
+        if newest is None:
+            place = 0
+        elif (newest[0], newest[1]) < (moment, message.id):
+            place = newest[2] + 1
+        else:
+            earlier = (key, message.thread, moment, message.id)
+            place = run(_SQL["earlier"], earlier).fetchone()[0]
+            run(_SQL["shift"], (key, message.thread, place))
+        row = {
+            "owner": key,
+            "thread": message.thread,
+            "id": message.id,
+            "role": message.role,
+            "speaker": message.speaker,
+            "time": moment,
+            "place": place,
+            "length": len(stems),
+            "text": message.text,
+        }
+        number = run(_SQL["insert"], row).lastrowid
+        run(_SQL["index"], (number, " ".join(f"{key}x{stem}" for stem in stems)))
+        run(_SQL["count"], (len(stems), key))
+        return _message(
+            (message.id, message.thread, message.role, message.speaker, moment, message.text, place)
+        )
+
+    def get(self, owner: Owner, ids: Sequence[str]) -> list[Message]:
+        key = self._owners.find(owner)
+        rows = (self._connection.execute(_SQL["get"], (key, id)).fetchone() for id in ids)
+        return [_message(row) for row in rows if row]
+
+    def recent(
+        self, owner: Owner, thread: str, limit: int, before: int | None = None
+    ) -> list[Message]:
+        edge = _LAST if before is None else before
+        key = self._owners.find(owner)
+        rows = self._connection.execute(_SQL["recent"], (key, thread, edge, limit))
+        return [_message(row) for row in rows]
+
+    def span(self, owner: Owner, thread: str, first: int, last: int) -> list[Message]:
+        key = self._owners.find(owner)
+        rows = self._connection.execute(_SQL["span"], (key, thread, first, last))
+        return [_message(row) for row in rows]
+
+    def place_of(self, owner: Owner, thread: str, id: str) -> int | None:
+        key = self._owners.find(owner)
+        row = self._connection.execute(_SQL["place_of"], (key, id, thread)).fetchone()
+        return None if row is None else int(row[0])
+
+    def matches(
+        self,
+        owner: Owner,
+        stems: Sequence[str],
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Matches:
+        key = self._owners.find(owner)
+        if key is None:
+            return Matches(0, 0.0, {stem: [] for stem in stems})
+        documents, total = self._connection.execute(_SQL["totals"], (key,)).fetchone()
+        first = _FIRST if since is None else to_microseconds(since)
+        last = _LAST if until is None else to_microseconds(until)
+        postings = {}
+        for stem in stems:
+            rows = self._connection.execute(_SQL["postings"], (f"{key}x{stem}", first, last))
+            postings[stem] = list(map(Posting._make, rows))
+        return Matches(documents, total / documents if documents else 0.0, postings)
+
+
+def _message(row: tuple[str, str, str, str, int, str, int]) -> Message:
+    id, thread, role, speaker, time, text, place = row
+    return Message(id, thread, role, speaker, to_time(time), text, place)  # type: ignore[arg-type]

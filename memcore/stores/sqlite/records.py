@@ -1,0 +1,75 @@
+"""The journal, the index queue, and the small records that are overwritten."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+
+from memcore.stores.sqlite.owners import Owners
+from memcore.stores.sqlite.statements import statements, to_microseconds, to_time
+from memcore.types import Event, Owner, QueuedPassage, Summary
+
+_SQL = statements("records")
+
+
+class _Part:
+    def __init__(self, connection: sqlite3.Connection, owners: Owners) -> None:
+        self._connection = connection
+        self._owners = owners
+
+
+class SqliteJournal(_Part):
+    def append(self, owner: Owner, event: Event) -> None:
+        row = (
+            self._owners.ensure(owner),
+            to_microseconds(event.time),
+            event.actor,
+            event.action,
+            event.subject,
+            json.dumps(event.sources),
+            event.detail,
+        )
+        self._connection.execute(_SQL["journal_append"], row)
+
+    def events(self, owner: Owner, limit: int) -> list[Event]:
+        found = (self._owners.find(owner), limit)
+        return [
+            Event(to_time(time), actor, action, subject, tuple(json.loads(sources)), detail)
+            for time, actor, action, subject, sources, detail in self._connection.execute(
+                _SQL["journal_events"], found
+            )
+        ]
+
+
+class SqliteQueue(_Part):
+    def add(self, owner: Owner, passage: QueuedPassage) -> None:
+        row = (self._owners.ensure(owner), passage.kind, passage.item, passage.revision)
+        self._connection.execute(_SQL["queue_add"], row)
+
+    def remove(self, owner: Owner, kind: str, item: str) -> None:
+        self._connection.execute(_SQL["queue_remove"], (self._owners.find(owner), kind, item))
+
+    def waiting(self, owner: Owner, limit: int) -> list[QueuedPassage]:
+        found = (self._owners.find(owner), limit)
+        rows = self._connection.execute(_SQL["queue_waiting"], found)
+        return [QueuedPassage(*row) for row in rows]
+
+
+class SqliteState(_Part):
+    def summary(self, owner: Owner, thread: str) -> Summary | None:
+        found = (self._owners.find(owner), thread)
+        row = self._connection.execute(_SQL["summary"], found).fetchone()
+        if row is None:
+            return None
+        name, text, written, sources = row
+        return Summary(name, text, to_time(written), tuple(json.loads(sources)))
+
+    def put_summary(self, owner: Owner, summary: Summary) -> None:
+        row = (
+            self._owners.ensure(owner),
+            summary.thread,
+            summary.text,
+            to_microseconds(summary.written),
+            json.dumps(summary.sources),
+        )
+        self._connection.execute(_SQL["put_summary"], row)

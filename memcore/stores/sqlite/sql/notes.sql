@@ -1,0 +1,18 @@
+-- name: get
+SELECT key, text, revision, written, writer, sources FROM notes
+WHERE owner = ? AND key = ? ORDER BY revision DESC LIMIT 1;
+
+-- name: all
+SELECT key, text, max(revision), written, writer, sources FROM notes
+WHERE owner = ? GROUP BY key ORDER BY key DESC;
+
+-- name: history
+SELECT key, text, revision, written, writer, sources FROM notes
+WHERE owner = ? AND key = ? ORDER BY revision DESC;
+
+-- name: put
+INSERT INTO notes (owner, key, text, revision, written, writer, sources)
+VALUES (?, ?, ?, ?, ?, ?, ?);
+
+-- name: delete
+DELETE FROM notes WHERE owner = ? AND key = ?;

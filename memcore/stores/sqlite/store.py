@@ -1,0 +1,158 @@
+"""Connections, transactions, migrations, and the one place where driver errors are translated."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from memcore.errors import NewerSchema, StoreBusy, StoreDamaged, StoreError
+from memcore.stores.sqlite.messages import SqliteMessages
+from memcore.stores.sqlite.notes import SqliteNotes
+from memcore.stores.sqlite.owners import Owners
+from memcore.stores.sqlite.records import SqliteJournal, SqliteQueue, SqliteState
+from memcore.stores.sqlite.statements import migrations
+
+_BUSY_SECONDS = 30.0
+
+
+class Parts:
+    """The parts of the store over one connection."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self.connection = connection
+        self.owners = Owners(connection)
+        self.messages = SqliteMessages(connection, self.owners)
+        self.notes = SqliteNotes(connection, self.owners)
+        self.journal = SqliteJournal(connection, self.owners)
+        self.queue = SqliteQueue(connection, self.owners)
+        self.state = SqliteState(connection, self.owners)
+
+
+class SqliteStore:
+    """A store in one file, with a connection a thread; several processes may use it at once.
+
+    `durable` waits for the disk at each commit (`synchronous=FULL`); without it a commit survives
+    the death of the process but not a power cut. Raises `StoreDamaged` where the file is not a
+    store, `NewerSchema` where a newer version wrote it, `StoreBusy` where another process holds it.
+    """
+
+    def __init__(self, path: str | Path, durable: bool = True) -> None:
+        self._path = Path(path)
+        self._durable = durable
+        self._local = threading.local()
+        self._lock = threading.Lock()
+        self._connections: list[sqlite3.Connection] = []
+        self._closed = False
+        self._migrate()
+
+    @contextmanager
+    def transaction(self) -> Iterator[Parts]:
+        parts = self._parts()
+        with self._translated():
+            if parts.connection.in_transaction:
+                raise StoreError("a transaction is open already in this thread")
+            parts.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield parts
+                parts.connection.execute("COMMIT")
+            except BaseException:
+                if parts.connection.in_transaction:
+                    parts.connection.execute("ROLLBACK")
+                parts.owners.forget()
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[Parts]:
+        with self._translated():
+            yield self._parts()
+
+    def close(self) -> None:
+        with self._lock:
+            self._closed = True
+            for connection in self._connections:
+                connection.close()
+            self._connections.clear()
+
+    def _parts(self) -> Parts:
+        parts: Parts | None = getattr(self._local, "parts", None)
+        if parts is None:
+            with self._lock:
+                if self._closed:
+                    raise StoreError(f"the store {self._path} is closed")
+                parts = Parts(self._connect())
+                self._connections.append(parts.connection)
+            self._local.parts = parts
+        return parts
+
+    def _connect(self) -> sqlite3.Connection:
+        with self._translated():
+            connection = sqlite3.connect(
+                self._path,
+                timeout=_BUSY_SECONDS,
+                isolation_level=None,
+                check_same_thread=False,
+                cached_statements=256,
+            )
+            try:
+                connection.execute("PRAGMA journal_mode = WAL")
+                level = "FULL" if self._durable else "NORMAL"
+                connection.execute(f"PRAGMA synchronous = {level}")
+                connection.execute("PRAGMA foreign_keys = ON")
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+
+    def _migrate(self) -> None:
+        parts = self._parts()
+        with self._translated():
+            newest = migrations()[-1][0]
+            if parts.connection.execute("PRAGMA user_version").fetchone()[0] == newest:
+                return
+            parts.connection.execute("BEGIN IMMEDIATE")
+            try:
+                found = parts.connection.execute("PRAGMA user_version").fetchone()[0]
+                if found > newest:
+                    raise NewerSchema(
+                        f"{self._path} has schema {found}, this version knows up to {newest}: "
+                        "upgrade Mnemoscope"
+                    )
+                for number, script in migrations():
+                    if number > found:
+                        for statement in _split(script):
+                            parts.connection.execute(statement)
+                parts.connection.execute(f"PRAGMA user_version = {newest:d}")
+                parts.connection.execute("COMMIT")
+            except BaseException:
+                if parts.connection.in_transaction:
+                    parts.connection.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            text = str(error)
+            if "locked" in text or "busy" in text:
+                raise StoreBusy(
+                    f"{self._path} was locked by another process for {_BUSY_SECONDS:.0f} seconds"
+                ) from error
+            raise StoreError(f"{self._path}: {text}") from error
+        except sqlite3.DatabaseError as error:
+            text = str(error)
+            kind = StoreDamaged if "malformed" in text or "not a database" in text else StoreError
+            raise kind(f"{self._path}: {text}") from error
+
+
+def _split(script: str) -> Iterator[str]:
+    """The single statements of a script; `executescript` would commit the open transaction."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""

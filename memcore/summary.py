@@ -1,0 +1,42 @@
+"""The summary of a thread: what was said before its window, stored and read back."""
+
+from __future__ import annotations
+
+from memcore.errors import InvalidInput
+from memcore.ports import Store
+from memcore.screening import refuse_secrets
+from memcore.text import clean
+from memcore.types import Owner, Summary
+
+SUMMARY_SIZE = 2_000
+"""The most characters a summary may have; what a layer shows of it is `Settings.summary_cap`."""
+
+
+class Summaries:
+    """The summaries of every owner's threads, over one store."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def get(self, owner: Owner, thread: str) -> Summary | None:
+        """The thread's stored summary, None where there is none."""
+        with self._store.reading() as parts:
+            return parts.state.summary(owner, thread)
+
+    def save(self, owner: Owner, summary: Summary) -> None:
+        """Stores a summary in place of the thread's earlier one.
+
+        Raises `InvalidInput` where it is empty or longer than `SUMMARY_SIZE`, `SecretFound` where
+        it holds a secret; nothing is written then.
+        """
+        if not summary.text.strip():
+            raise InvalidInput(f"the summary of thread {summary.thread!r} is empty")
+        if len(summary.text) > SUMMARY_SIZE:
+            raise InvalidInput(
+                f"the summary of thread {summary.thread!r} has {len(summary.text)} characters, "
+                f"at most {SUMMARY_SIZE} are allowed; nothing was written"
+            )
+        refuse_secrets(summary.text)
+        kept = Summary(summary.thread, clean(summary.text), summary.written, summary.sources)
+        with self._store.transaction() as tx:
+            tx.state.put_summary(owner, kept)
