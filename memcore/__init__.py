@@ -1,8 +1,11 @@
 """The memory of an agent: notes, conversation search, one prompt composer with a budget."""
 
-from memcore.errors import MnemoscopeError
+from memcore.brains import anthropic_request, openai_messages
+from memcore.composer.render import shows
+from memcore.errors import InvalidInput, MnemoscopeError, NotFound
 from memcore.memory import Memory, open_memory
 from memcore.settings import Settings, load_settings
+from memcore.text import local_day
 from memcore.types import (
     PAGE,
     Account,
@@ -25,12 +28,14 @@ __all__ = [
     "PAGE",
     "Account",
     "Composition",
+    "InvalidInput",
     "Item",
     "Layer",
     "LayerAccount",
     "Memory",
     "Message",
     "MnemoscopeError",
+    "NotFound",
     "Note",
     "Owner",
     "PromptLayer",
@@ -38,6 +43,10 @@ __all__ = [
     "Settings",
     "Summary",
     "Turn",
+    "anthropic_request",
     "load_settings",
+    "local_day",
     "open_memory",
+    "openai_messages",
+    "shows",
 ]

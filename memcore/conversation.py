@@ -29,6 +29,7 @@ class Ranked(NamedTuple):
     id: str
     thread: str
     place: int
+    size: int
     score: float
 
 
@@ -42,9 +43,9 @@ class Conversation:
     def append(self, owner: Owner, message: Message) -> Message:
         """Stores a message with its search entry, in one transaction; returns it with its place.
 
-        Raises `InvalidInput` for a message without text, with an unknown role or a time without
-        zone, and `Conflict` where the owner has a message of that id. Lone surrogates in the text
-        become U+FFFD.
+        Raises `InvalidInput` for a message without id or text, with an unknown role or a time
+        without zone, and `Conflict` where the owner has a message of that id. Lone surrogates in
+        the text and the speaker's name become U+FFFD.
         """
         message = _checked(message)
         with self._store.transaction() as tx:
@@ -78,8 +79,12 @@ class Conversation:
         """Ranked full-text search over all the owner's threads, best first.
 
         A query is data: nothing in it acts as an operator, nothing raises. Returns at most `limit`
-        hits, each with a snippet of at most `SNIPPET` characters.
+        hits, each with a snippet of at most `SNIPPET` characters. `since` and `until` are included;
+        raises `InvalidInput` where one has no zone.
         """
+        for name, time in (("since", since), ("until", until)):
+            if time is not None and time.tzinfo is None:
+                raise InvalidInput(f"{name} is a time without a zone; give an aware time")
         wanted = analysis.query_stems(query)
         with self._store.reading() as parts:
             found = parts.messages.matches(owner, wanted, since, until)
@@ -105,9 +110,12 @@ def _checked(message: Message) -> Message:
         )
     if message.time.tzinfo is None:
         raise InvalidInput(f"message {message.id!r} has a time without a zone; give an aware time")
+    if not message.id:
+        raise InvalidInput(f"a message of thread {message.thread!r} has no id; give it one")
     if not message.text.strip():
         raise InvalidInput(f"message {message.id!r} has no text; leave it out")
-    return replace(message, text=analysis.clean(message.text))
+    text, speaker = analysis.clean(message.text), analysis.clean(message.speaker)
+    return replace(message, text=text, speaker=speaker)
 
 
 def bm25(found: Matches, settings: Settings) -> dict[str, float]:
@@ -121,7 +129,7 @@ def bm25(found: Matches, settings: Settings) -> dict[str, float]:
         if not postings:
             continue
         idf = math.log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5)) * (k1 + 1)
-        for id, _, _, _, frequency, length in postings:
+        for id, _, _, _, frequency, length, _ in postings:
             gain = idf * frequency / (frequency + base + slope * length)
             scores[id] = scores.get(id, 0.0) + gain
     return scores
@@ -136,7 +144,9 @@ def rank(
     if boost is not None:
         scores = {id: score * boost(where[id]) for id, score in scores.items()}
     order = sorted(scores, key=lambda id: (-scores[id], -where[id].time, id))
-    return [Ranked(id, where[id].thread, where[id].place, scores[id]) for id in order]
+    return [
+        Ranked(id, where[id].thread, where[id].place, where[id].size, scores[id]) for id in order
+    ]
 
 
 def weigh_neighbours(ranked: Sequence[Ranked], weight: float) -> list[Ranked]:

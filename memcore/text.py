@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -20,12 +21,19 @@ import Stemmer
 from stop_words import get_stop_words
 
 _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’][\w\u0300-\u036f]+)*")
-_COMPOUND = re.compile(r"[\w\u0300-\u036f]+(?:[-./_@:+'’][\w\u0300-\u036f]+)+")
-_PHONE = re.compile(r"\+?\d(?:[\s().\-]*\d){9,14}(?!\d)")
+_COMPOUND = re.compile(
+    r"(?<![\w\u0300-\u036f])[\w\u0300-\u036f]+(?:[-./_@:+'’][\w\u0300-\u036f]+)+"
+)
+_PHONE = re.compile(  # as written in Russia, else any 10 to 15 digits with signs between them
+    r"(?<!\d)(?:(?:\+?7|8)(?:[ \t\xa0().\-]{0,3}\d){10}|\+?\d(?:[ \t\xa0().\-]{0,3}\d){9,14})(?!\d)"
+)
 _CYRILLIC = re.compile(r"[\u0400-\u04ff]")
 _LETTERS = re.compile(r"[^\W\d_]")
-_SENTENCE_END = re.compile(r"[.!?…]+[\"'»”)\]]*(?=\s)|\n+")
-_LATIN_ACCENT = re.compile(r"([a-z])[\u0300-\u036f]+")
+_SENTENCE_END = re.compile(r"(?<![.!?…])[.!?…]++[\"'»”)\]]*+(?=\s)|\n+")
+_ACCENT = re.compile(r"(?<=[a-z])[\u0300-\u036f]+|(?<=[\u0400-\u04ff])[\u0300\u0301]+")
+_SEPARATORS = re.compile(r"[\x00-&(-/:-@\[-`{-\x7f\s⁄]+")
+_LONGEST = 100
+"""A longer word is found by its first characters."""
 
 _ENGLISH = Stemmer.Stemmer("english")
 _RUSSIAN = Stemmer.Stemmer("russian")
@@ -51,21 +59,25 @@ _RELATIVE_DAYS = {
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a text: `surface` normalised, `stems` it is found by, `[start, end)` in the text."""
+    """A word of a text: `surface` normalised, `stems` it is found by, `[start, end)` in the text.
+
+    `whole` is true for an identifier or a phone number, whose parts follow as tokens of their own.
+    """
 
     surface: str
     stems: tuple[str, ...]
     start: int
     end: int
+    whole: bool = False
 
 
 @lru_cache(maxsize=200_000)
 def normalize(word: str) -> str:
-    """NFKC, case-folded, `ё` as `е`, Latin letters without accents (`й` stays itself)."""
+    """NFKC, case-folded, `ё` as `е`, without accents and stress marks (`й` stays itself)."""
     folded = unicodedata.normalize("NFKC", word).casefold().replace("ё", "е")
     if folded.isascii():
         return folded
-    bare = _LATIN_ACCENT.sub(r"\1", unicodedata.normalize("NFD", folded))
+    bare = _ACCENT.sub("", unicodedata.normalize("NFD", folded))
     return unicodedata.normalize("NFC", bare).replace("ё", "е").replace("’", "'")
 
 
@@ -79,10 +91,12 @@ def stem(word: str) -> str:
     """The stem of a normalised word. Words with digits are left as they are."""
     if _CYRILLIC.search(word):
         lemma = _morphology().parse(word)[0].normal_form.replace("ё", "е")
-        return str(_RUSSIAN.stemWord(lemma))
-    if word.isalpha() or "'" in word:
-        return str(_ENGLISH.stemWord(word)).replace("'", "")
-    return word
+        found = str(_RUSSIAN.stemWord(lemma))
+    elif word.isalpha() or "'" in word:
+        found = str(_ENGLISH.stemWord(word))
+    else:
+        found = word
+    return found.replace("'", "")
 
 
 @cache
@@ -99,15 +113,16 @@ def tokens(text: str) -> Iterator[Token]:
     """
     for match in _PHONE.finditer(text):
         digits = re.sub(r"\D", "", match[0])
-        yield Token(digits, (digits, digits[-10:]), match.start(), match.end())
+        yield Token(digits, (digits, digits[-10:]), match.start(), match.end(), True)
     for match in _COMPOUND.finditer(text):
         if re.search(r"[\d_@./]", match[0]):
             whole = re.sub(r"[^\w]|_", "", normalize(match[0]))
-            yield Token(whole, (whole,), match.start(), match.end())
+            yield Token(whole, (whole[:_LONGEST],), match.start(), match.end(), True)
     for match in _WORD.finditer(text):
-        word = normalize(match[0])
-        parts = [part for part in re.split(r"[\s_⁄]+", word) if part]
-        yield Token(word, tuple(stem(part) for part in parts), match.start(), match.end())
+        word = normalize(match[0]).strip("_")
+        parts = [part[:_LONGEST] for part in _SEPARATORS.split(word) if part.strip("'")]
+        if parts:
+            yield Token(word, tuple(map(stem, parts)), match.start(), match.end())
 
 
 def stems(text: str) -> list[str]:
@@ -128,17 +143,22 @@ def query_stems(text: str) -> list[str]:
 def real_words(text: str) -> list[str]:
     """The words that make a message worth searching, each once.
 
-    A real word has at least two letters and is neither a stop word nor a courtesy; identifiers and
-    numbers of three digits or more count too.
+    A real word has at least two letters and is neither a stop word nor a courtesy; an identifier
+    with digits or a number of three digits or more counts as one, whatever its parts.
     """
     real: dict[str, None] = {}
-    for token in tokens(text):
+    reached: int = 0
+    for token in sorted(tokens(text), key=lambda token: (token.start, -token.end)):
         word = token.surface
         letters, digits = len(_LETTERS.findall(word)), sum(map(str.isdigit, word))
+        if token.end <= reached:
+            continue
         if digits:
             counts = digits >= 3 or letters > 0
+            reached = token.end
         else:
-            counts = letters >= 2 and word not in stop_words() and word not in _COURTESIES
+            known = word in stop_words() or word in _COURTESIES
+            counts = letters >= 2 and not known and not token.whole
         if counts:
             real.setdefault(word)
     return list(real)
@@ -168,13 +188,17 @@ def cut_around(text: str, wanted: Iterable[str], limit: int) -> tuple[int, int]:
     enough: the run of sentences with the most different wanted stems, grown while it fits.
     """
     keys = set(wanted)
-    places = [(token.start, one) for token in tokens(text) for one in token.stems if one in keys]
+    places = sorted(
+        (token.start, one) for token in tokens(text) for one in token.stems if one in keys
+    )
+    starts = [at for at, _ in places]
     pieces = [part for whole in sentences(text) for part in _split_long(text, *whole, limit)]
     if not pieces:
         return 0, min(limit, len(text))
 
     def value(bounds: tuple[int, int]) -> int:
-        return len({one for at, one in places if bounds[0] <= at < bounds[1]})
+        first, last = (bisect_left(starts, bound) for bound in bounds)
+        return len({one for _, one in places[first:last]})
 
     best = max(range(len(pieces)), key=lambda number: (value(pieces[number]), -number))
     first = last = best

@@ -122,7 +122,7 @@ class Posting(NamedTuple):
     """One message in which a query's stem stands. A named tuple, since a search reads thousands.
 
     `time` is in microseconds since 1970 (UTC); `frequency` counts the stem in the message,
-    `length` is the message's number of stems.
+    `length` is the message's number of stems, `size` its number of characters.
     """
 
     id: str
@@ -131,6 +131,7 @@ class Posting(NamedTuple):
     time: int
     frequency: int
     length: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)

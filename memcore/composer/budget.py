@@ -29,16 +29,6 @@ def fit(sizes: Sequence[int], limit: int, overhead: int, separator: int) -> Fit:
     return Fit(tuple(kept), cost)
 
 
-def leading(sizes: Sequence[int], limit: int) -> Fit:
-    """Takes whole items in order and stops at the first that does not fit."""
-    cost = 0
-    for number, size in enumerate(sizes):
-        if cost + size > limit:
-            return Fit(tuple(range(number)), cost)
-        cost += size
-    return Fit(tuple(range(len(sizes))), cost)
-
-
 def left(ceiling: int, *spent: int) -> int:
     """What remains of a ceiling, never below 0: what cannot be cut may overdraw it."""
     return max(ceiling - sum(spent), 0)

@@ -44,6 +44,7 @@ class _Row:
     cap: int | None = None
     asked: int = 0
     granted: int = 0
+    spent: int = 0
     order: str = ""
     note: str = ""
     failed: bool = False
@@ -117,14 +118,14 @@ class _Turn:
         past = self._history()
         room = left(settings.ceiling, past.exchange_size)
         summary = self._summary(room)
-        room = left(room, self._rows[Layer.SUMMARY].granted)
+        room = left(room, self._rows[Layer.SUMMARY].spent)
         notes = self._notes(room)
-        room = left(room, self._rows[Layer.NOTES].granted)
+        room = left(room, self._rows[Layer.NOTES].spent)
 
         window = self._rows[Layer.WINDOW]
         certain = past.plan(min(window.cap or 0, left(room, settings.excerpts_cap)))
         quoted, passages = self._excerpts(past, certain, room)
-        room = left(room, self._rows[Layer.EXCERPTS].granted)
+        room = left(room, self._rows[Layer.EXCERPTS].spent)
         window.granted = min(window.asked, room)
         count = past.plan(window.granted, lambda one: one.id in quoted)
         blocked = count < past.plan(window.granted)
@@ -170,7 +171,7 @@ class _Turn:
         last.failed, last.note = window.failed, window.note
         window.cap = left(cap, past.exchange_size)
         window.off = cap == 0
-        window.asked = past.cost(past.plan(window.cap))
+        window.asked = past.costs[past.plan(window.cap)]
         return past
 
     def _summary(self, room: int) -> str:
@@ -197,9 +198,7 @@ class _Turn:
         row.cap, row.off = self._settings.notes_cap, self._settings.notes_cap == 0
         if row.off:
             return ""
-        stored: list[Note] = self._read(
-            Layer.NOTES, lambda parts: parts.notes.all(self._owner), []
-        )
+        stored: list[Note] = self._read(Layer.NOTES, lambda parts: parts.notes.all(self._owner), [])
         row.order = "the page, then newest first"
         pieces = [render.note(note) for note in stored]
         kept = set(self._spend(row, pieces, room).kept)
@@ -239,8 +238,9 @@ class _Turn:
         row.asked = found.cost
         by_rank = sorted(found.excerpts, key=lambda one: one.rank)
         sizes = [len(one.text) for one in by_rank]
-        admitted = fit(sizes, min(row.asked, room), overhead, 1)
         row.granted = min(row.asked, room)
+        admitted = fit(sizes, row.granted, overhead, 1)
+        row.spent = admitted.cost
         kept = {by_rank[number].seed for number in admitted.kept}
         for item in found.items:
             if item.kept and item.id not in kept:
@@ -256,10 +256,9 @@ class _Turn:
         sizes = [len(piece) for piece in pieces]
         overhead = _cost_of(row.layer)
         row.asked = fit(sizes, row.cap or 0, overhead, 1).cost
-        admitted = fit(sizes, min(row.cap or 0, room), overhead, 1)
         row.granted = min(row.asked, room)
-        if admitted.cost > row.granted:
-            admitted = fit(sizes, row.granted, overhead, 1)
+        admitted = fit(sizes, row.granted, overhead, 1)
+        row.spent = admitted.cost
         return admitted
 
     def _account(
@@ -274,8 +273,7 @@ class _Turn:
             unchanged = render.common_prefix(system, previous_system)
         return Account(
             tuple(
-                row.finish(received.get(layer, 0), self._items)
-                for layer, row in self._rows.items()
+                row.finish(received.get(layer, 0), self._items) for layer, row in self._rows.items()
             ),
             self._settings.ceiling,
             total - received[Layer.PERSONA],

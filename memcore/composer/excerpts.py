@@ -14,9 +14,13 @@ from memcore import text as analysis
 from memcore.composer import render
 from memcore.conversation import Ranked, rank, weigh_neighbours
 from memcore.ports import Transaction
+from memcore.screening import mask
 from memcore.settings import Settings
 from memcore.types import Excerpt, Item, Layer, Message, Owner, Posting, Reason
 
+_SHORTEST = 20
+"""Characters below which a piece of a message says too little to be quoted."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _REACH = 6
 """How many neighbours on either side may join a passage."""
 
@@ -54,10 +58,15 @@ def find(
     wanted = analysis.query_stems(message.text)
     found = parts.messages.matches(owner, wanted, until=message.time)
     ranked = rank(found, settings, _day_boost(message, settings))
-    ranked = [one for one in ranked if one.id != message.id]
+    own = parts.messages.place_of(owner, message.thread, message.id)
+
+    def said(thread: str, place: int) -> bool:  # before the message, of those of its very time
+        return own is None or thread != message.thread or place < own
+
+    ranked = [one for one in ranked if one.id != message.id and said(one.thread, one.place)]
     ranked = weigh_neighbours(ranked, settings.neighbour_weight)
     depth = ranked[: settings.search_depth]
-    result = _Passages(parts, owner, wanted, shown, settings, overhead).take(depth)
+    result = _Passages(parts, owner, message, wanted, shown, settings, overhead).take(depth)
     result.order = "lexical: BM25, neighbours weighed"
     if settings.search_mode != "lexical":
         result.order += f" ({settings.search_mode} was asked, there are no vectors)"
@@ -72,7 +81,7 @@ def _day_boost(message: Message, settings: Settings) -> Callable[[Posting], floa
         return None
 
     def boost(posting: Posting) -> float:
-        time = datetime.fromtimestamp(posting.time / 1_000_000, UTC)
+        time = _EPOCH + timedelta(microseconds=posting.time)
         named = analysis.local_day(time, settings.zone) in days
         return settings.day_boost if named else 1.0
 
@@ -86,6 +95,7 @@ class _Passages:
         self,
         parts: Transaction,
         owner: Owner,
+        asked: Message,
         wanted: Sequence[str],
         shown: Callable[[str, int], bool],
         settings: Settings,
@@ -93,6 +103,7 @@ class _Passages:
     ) -> None:
         self._parts = parts
         self._owner = owner
+        self._asked = asked
         self._wanted = wanted
         self._shown = shown
         self._settings = settings
@@ -101,14 +112,12 @@ class _Passages:
         self._score_at: dict[tuple[str, int], float] = {}
 
     def take(self, ranked: Sequence[Ranked]) -> Found:
-        messages = self._parts.messages.get(self._owner, [one.id for one in ranked])
         self._score_at = {(one.thread, one.place): one.score for one in ranked}
         made: list[tuple[datetime, Excerpt]] = []
         items: list[Item] = []
         limit, left = self._settings.excerpts_limit, self._settings.excerpts_cap - self._overhead
-        for number, (hit, message) in enumerate(zip(ranked, messages, strict=True), start=1):
+        for number, hit in enumerate(ranked, start=1):
             at = (hit.thread, hit.place)
-            size = len(message.text)
             reason, detail = None, ""
             if self._shown(*at):
                 reason = Reason.IN_WINDOW
@@ -120,6 +129,7 @@ class _Passages:
             else:
                 room = min(left - (1 if made else 0), self._settings.excerpt_size)
                 share = left // (limit - len(made))
+                message = self._parts.messages.get(self._owner, [hit.id])[0]
                 excerpt = self._passage(hit, message, number, room, min(share, room))
                 if excerpt is None:
                     reason = Reason.OVER_BUDGET
@@ -130,7 +140,7 @@ class _Passages:
                     items.append(_kept(excerpt, number))
                     continue
             items.append(
-                Item(Layer.EXCERPTS, hit.id, "message", size, False, number, reason, detail,
+                Item(Layer.EXCERPTS, hit.id, "message", hit.size, False, number, reason, detail,
                      hit.score, (hit.id,))
             )  # fmt: skip
         made.sort(key=lambda pair: (pair[0], pair[1].seed))
@@ -153,6 +163,8 @@ class _Passages:
             options = []
             for at in (first - 1, last + 1):
                 if 0 <= at < len(around) and self._free(hit.thread, around[at].place):
+                    if size + 1 + len(around[at].text) > share:
+                        continue
                     line = render.quotation(around[at])
                     if size + 1 + len(line) <= share:
                         score = self._score_at.get((hit.thread, around[at].place), 0.0)
@@ -172,27 +184,33 @@ class _Passages:
 
     def _cut(self, hit: Ranked, message: Message, number: int, room: int) -> Excerpt | None:
         zone = self._settings.zone
-        spare = room
+        source = mask(message.text)  # before it is cut: half a secret looks like none
+        empty = render.dated(message.time, zone, [render.spoken(message.speaker, "")])
+        spare = room - len(empty) - len("……")
         for _ in range(4):  # quoting may lengthen the text, so narrow until it fits
-            empty = render.dated(message.time, zone, [render.spoken(message.speaker, "")])
-            spare -= max(0, len(empty) + 2) if spare == room else 8
-            if spare < 20:
+            if spare < _SHORTEST:
                 return None
-            start, end = analysis.cut_around(message.text, self._wanted, spare)
-            piece = message.text[start:end]
-            piece = ("…" if start > 0 else "") + piece + ("…" if end < len(message.text) else "")
+            start, end = analysis.cut_around(source, self._wanted, spare)
+            piece = source[start:end]
+            piece = ("…" if start > 0 else "") + piece + ("…" if end < len(source) else "")
             text = render.dated(message.time, zone, [render.spoken(message.speaker, piece)])
             if len(text) <= room:
                 self._taken[hit.thread, hit.place] = number
                 return Excerpt(hit.id, (hit.id,), text, hit.score, number, True)
-            spare -= len(text) - room
+            spare -= len(text) - room + 8
         return None
 
     def _session(self, hit: Ranked) -> list[Message]:
-        """The messages around a hit without a silence of `session_gap_minutes` between them."""
+        """The messages around a hit without a silence of `session_gap_minutes` between them.
+
+        None later than the message that is asked about, nor that message itself.
+        """
         gap = timedelta(minutes=self._settings.session_gap_minutes)
         first = max(hit.place - _REACH, 0)
         around = self._parts.messages.span(self._owner, hit.thread, first, hit.place + _REACH)
+        around = [one for one in around if one.time <= self._asked.time]
+        own = next((at for at, one in enumerate(around) if one.id == self._asked.id), None)
+        around = around[:own]
         start, end = 0, len(around)
         for number in range(1, len(around)):
             if around[number].time - around[number - 1].time >= gap:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import accumulate
 
-from memcore.composer.budget import leading
 from memcore.composer.render import SEPARATOR
 from memcore.ports import Transaction
 from memcore.types import Item, Layer, Message, Owner, PromptLayer, Reason, Turn
@@ -13,7 +15,7 @@ from memcore.types import Item, Layer, Message, Owner, PromptLayer, Reason, Turn
 _PAGE = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class History:
     """What a thread has before the new message, newest first.
 
@@ -27,27 +29,28 @@ class History:
     unsent: tuple[tuple[Message, Reason], ...] = ()
     older: int = 0
 
-    @property
+    @cached_property
     def exchange_size(self) -> int:
         return sum(_sizes(self.exchange, None))
+
+    @cached_property
+    def costs(self) -> tuple[int, ...]:
+        """What the newest 0, 1, 2 … messages of `deeper` cost, in characters of the prefix."""
+        sizes = _sizes(self.deeper, self.exchange[-1] if self.exchange else None)
+        return tuple(accumulate(sizes, initial=0))
 
     def plan(self, limit: int, blocked: Callable[[Message], bool] | None = None) -> int:
         """How many of `deeper` fit into `limit` characters: contiguous, from a user message on.
 
         Stops before the first message for which `blocked` holds.
         """
-        sizes = _sizes(self.deeper, self.exchange[-1] if self.exchange else None)
-        count = len(leading(sizes, limit).kept)
+        count = bisect_right(self.costs, limit) - 1
         if blocked is not None:
             stop = (at for at, one in enumerate(self.deeper[:count]) if blocked(one))
             count = next(stop, count)
         while count and self.deeper[count - 1].role != "user":
             count -= 1
         return count
-
-    def cost(self, count: int) -> int:
-        """What the newest `count` messages of `deeper` cost, in characters of the prefix."""
-        return sum(_sizes(self.deeper[:count], self.exchange[-1] if self.exchange else None))
 
 
 def read(parts: Transaction, owner: Owner, thread: str, message: Message, cap: int) -> History:
@@ -115,7 +118,9 @@ def items(history: History, count: int, granted: int, blocked: bool) -> list[Ite
         )  # fmt: skip
     for place, (one, why) in enumerate(history.unsent, start=len(history.deeper) + 1):
         size = len(one.text)
-        made.append(Item(Layer.WINDOW, one.id, "message", size, False, place, why, covers=(one.id,)))
+        made.append(
+            Item(Layer.WINDOW, one.id, "message", size, False, place, why, covers=(one.id,))
+        )
     return made
 
 
@@ -123,13 +128,13 @@ def _why_dropped(
     history: History, place: int, count: int, granted: int, blocked: bool
 ) -> tuple[Reason, str]:
     one = history.deeper[place - 1]
-    if history.cost(place) <= granted:
+    if history.costs[place] <= granted:
         if blocked:
             return Reason.DUPLICATE, "from here on the conversation is quoted as excerpts"
         return Reason.NOT_FIRST, "a history begins with a user message"
     older = history.older if place == len(history.deeper) else one.place
     return Reason.OVER_BUDGET, (
-        f"{granted - history.cost(count)} characters were left; the window ends here, "
+        f"{granted - history.costs[count]} characters were left; the window ends here, "
         f"{older} older messages were not offered"
     )
 

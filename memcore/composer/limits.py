@@ -10,15 +10,14 @@ from typing import Any, TypeVar
 from memcore.errors import LayerTimeout
 
 T = TypeVar("T")
+_Job = tuple[Callable[[], Any], SimpleQueue[tuple[bool, Any]]]
 
 
 class _Worker:
     """A thread that runs one job at a time. It is a daemon: one that hangs does not hold an exit."""
 
     def __init__(self) -> None:
-        self._jobs: SimpleQueue[tuple[Callable[[], Any], SimpleQueue[tuple[bool, Any]]]] = (
-            SimpleQueue()
-        )
+        self._jobs: SimpleQueue[_Job | None] = SimpleQueue()
         threading.Thread(target=self._run, name="memcore-layer", daemon=True).start()
 
     def submit(self, job: Callable[[], Any]) -> SimpleQueue[tuple[bool, Any]]:
@@ -26,9 +25,13 @@ class _Worker:
         self._jobs.put((job, answer))
         return answer
 
+    def leave(self) -> None:
+        """Lets the thread end once it is done with what it has."""
+        self._jobs.put(None)
+
     def _run(self) -> None:
-        while True:
-            job, answer = self._jobs.get()
+        while (task := self._jobs.get()) is not None:
+            job, answer = task
             try:
                 answer.put((True, job()))
             except BaseException as error:  # handed to the caller, who raises it
@@ -38,7 +41,7 @@ class _Worker:
 class TimeLimit:
     """Runs a job in another thread and gives up waiting after a number of seconds.
 
-    Threads are reused; one that did not answer in time is left behind.
+    Threads are reused; one that did not answer in time is left behind and ends with its job.
     """
 
     def __init__(self) -> None:
@@ -55,6 +58,7 @@ class TimeLimit:
         try:
             succeeded, value = answer.get(timeout=seconds)
         except Empty:
+            worker.leave()
             raise LayerTimeout(f"no answer within {seconds:g} seconds") from None
         with self._lock:
             self._idle.append(worker)

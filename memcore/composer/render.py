@@ -66,3 +66,10 @@ def common_prefix(one: str, other: str) -> int:
         else:
             high = middle - 1
     return low
+
+
+def shows(layer: Layer, text: str, message: Message) -> bool:
+    """Whether a layer's text holds the whole of a message, in the form that layer gives it."""
+    if layer is Layer.EXCERPTS:
+        return quotation(message) in text
+    return message.text in text

@@ -43,6 +43,7 @@ class SqliteMessages:
             "time": moment,
             "place": place,
             "length": len(stems),
+            "size": len(message.text),
             "text": message.text,
         }
         number = run(_SQL["insert"], row).lastrowid
@@ -62,7 +63,7 @@ class SqliteMessages:
     ) -> list[Message]:
         edge = _LAST if before is None else before
         key = self._owners.find(owner)
-        rows = self._connection.execute(_SQL["recent"], (key, thread, edge, limit))
+        rows = self._connection.execute(_SQL["recent"], (key, thread, edge, max(limit, 0)))
         return [_message(row) for row in rows]
 
     def span(self, owner: Owner, thread: str, first: int, last: int) -> list[Message]:

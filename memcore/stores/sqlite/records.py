@@ -32,7 +32,7 @@ class SqliteJournal(_Part):
         self._connection.execute(_SQL["journal_append"], row)
 
     def events(self, owner: Owner, limit: int) -> list[Event]:
-        found = (self._owners.find(owner), limit)
+        found = (self._owners.find(owner), max(limit, 0))
         return [
             Event(to_time(time), actor, action, subject, tuple(json.loads(sources)), detail)
             for time, actor, action, subject, sources, detail in self._connection.execute(
@@ -50,7 +50,7 @@ class SqliteQueue(_Part):
         self._connection.execute(_SQL["queue_remove"], (self._owners.find(owner), kind, item))
 
     def waiting(self, owner: Owner, limit: int) -> list[QueuedPassage]:
-        found = (self._owners.find(owner), limit)
+        found = (self._owners.find(owner), max(limit, 0))
         rows = self._connection.execute(_SQL["queue_waiting"], found)
         return [QueuedPassage(*row) for row in rows]
 

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memcore.errors import NewerSchema, StoreBusy, StoreDamaged, StoreError
+from memcore.errors import InvalidInput, NewerSchema, StoreBusy, StoreDamaged, StoreError
 from memcore.stores.sqlite.messages import SqliteMessages
 from memcore.stores.sqlite.notes import SqliteNotes
 from memcore.stores.sqlite.owners import Owners
 from memcore.stores.sqlite.records import SqliteJournal, SqliteQueue, SqliteState
 from memcore.stores.sqlite.statements import migrations
 
-_BUSY_SECONDS = 30.0
+_BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+_DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class Parts:
@@ -35,18 +37,24 @@ class SqliteStore:
     """A store in one file, with a connection a thread; several processes may use it at once.
 
     `durable` waits for the disk at each commit (`synchronous=FULL`); without it a commit survives
-    the death of the process but not a power cut. Raises `StoreDamaged` where the file is not a
-    store, `NewerSchema` where a newer version wrote it, `StoreBusy` where another process holds it.
+    the death of the process but not a power cut. `busy_seconds` is how long to wait for another
+    process. Raises `StoreDamaged` where the file is not a store, `NewerSchema` where a newer version
+    wrote it, `StoreBusy` where another process holds it.
     """
 
-    def __init__(self, path: str | Path, durable: bool = True) -> None:
+    def __init__(self, path: str | Path, durable: bool = True, busy_seconds: float = 30.0) -> None:
         self._path = Path(path)
         self._durable = durable
+        self._busy_seconds = busy_seconds
         self._local = threading.local()
         self._lock = threading.Lock()
-        self._connections: list[sqlite3.Connection] = []
+        self._open: weakref.WeakSet[Parts] = weakref.WeakSet()
         self._closed = False
-        self._migrate()
+        try:
+            self._migrate()
+        except BaseException:
+            self.close()
+            raise
 
     @contextmanager
     def transaction(self) -> Iterator[Parts]:
@@ -66,15 +74,23 @@ class SqliteStore:
 
     @contextmanager
     def reading(self) -> Iterator[Parts]:
+        parts = self._parts()
         with self._translated():
-            yield self._parts()
+            if parts.connection.in_transaction:  # what is read belongs together already
+                yield parts
+                return
+            parts.connection.execute("BEGIN")
+            try:
+                yield parts
+            finally:
+                if parts.connection.in_transaction:
+                    parts.connection.execute("ROLLBACK")
 
     def close(self) -> None:
         with self._lock:
             self._closed = True
-            for connection in self._connections:
-                connection.close()
-            self._connections.clear()
+            for parts in list(self._open):
+                parts.connection.close()
 
     def _parts(self) -> Parts:
         parts: Parts | None = getattr(self._local, "parts", None)
@@ -83,7 +99,8 @@ class SqliteStore:
                 if self._closed:
                     raise StoreError(f"the store {self._path} is closed")
                 parts = Parts(self._connect())
-                self._connections.append(parts.connection)
+                weakref.finalize(parts, parts.connection.close)  # when its thread is gone
+                self._open.add(parts)
             self._local.parts = parts
         return parts
 
@@ -91,12 +108,13 @@ class SqliteStore:
         with self._translated():
             connection = sqlite3.connect(
                 self._path,
-                timeout=_BUSY_SECONDS,
+                timeout=self._busy_seconds,
                 isolation_level=None,
                 check_same_thread=False,
                 cached_statements=256,
             )
             try:
+                self._refuse_strangers(connection)
                 connection.execute("PRAGMA journal_mode = WAL")
                 level = "FULL" if self._durable else "NORMAL"
                 connection.execute(f"PRAGMA synchronous = {level}")
@@ -105,6 +123,21 @@ class SqliteStore:
                 connection.close()
                 raise
             return connection
+
+    def _refuse_strangers(self, connection: sqlite3.Connection) -> None:
+        """Raises, before anything is written, where the file is no store that this version knows."""
+        newest = migrations()[-1][0]
+        connection.execute("BEGIN")  # both readings of one state, while others may be migrating
+        found = connection.execute("PRAGMA user_version").fetchone()[0]
+        strange = found == 0 and connection.execute("SELECT 1 FROM sqlite_master").fetchone()
+        connection.execute("ROLLBACK")
+        if found > newest:
+            raise NewerSchema(
+                f"{self._path} has schema {found}, this version knows up to {newest}: "
+                "upgrade Mnemoscope"
+            )
+        if strange:
+            raise StoreDamaged(f"{self._path} is a database of something else")
 
     def _migrate(self) -> None:
         parts = self._parts()
@@ -115,11 +148,6 @@ class SqliteStore:
             parts.connection.execute("BEGIN IMMEDIATE")
             try:
                 found = parts.connection.execute("PRAGMA user_version").fetchone()[0]
-                if found > newest:
-                    raise NewerSchema(
-                        f"{self._path} has schema {found}, this version knows up to {newest}: "
-                        "upgrade Mnemoscope"
-                    )
                 for number, script in migrations():
                     if number > found:
                         for statement in _split(script):
@@ -135,17 +163,16 @@ class SqliteStore:
     def _translated(self) -> Iterator[None]:
         try:
             yield
-        except sqlite3.OperationalError as error:
-            text = str(error)
-            if "locked" in text or "busy" in text:
+        except UnicodeEncodeError as error:
+            raise InvalidInput(f"a lone surrogate cannot be stored: {error.object!a}") from error
+        except sqlite3.Error as error:
+            code = getattr(error, "sqlite_errorcode", 0) & 0xFF  # the primary code
+            if code in _BUSY:
                 raise StoreBusy(
-                    f"{self._path} was locked by another process for {_BUSY_SECONDS:.0f} seconds"
+                    f"{self._path} was locked by another process for {self._busy_seconds:g} seconds"
                 ) from error
-            raise StoreError(f"{self._path}: {text}") from error
-        except sqlite3.DatabaseError as error:
-            text = str(error)
-            kind = StoreDamaged if "malformed" in text or "not a database" in text else StoreError
-            raise kind(f"{self._path}: {text}") from error
+            kind = StoreDamaged if code in _DAMAGED else StoreError
+            raise kind(f"{self._path}: {error}") from error
 
 
 def _split(script: str) -> Iterator[str]:

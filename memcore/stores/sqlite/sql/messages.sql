@@ -1,6 +1,6 @@
 -- name: insert
-INSERT INTO messages (owner, thread, id, role, speaker, time, place, length, text)
-VALUES (:owner, :thread, :id, :role, :speaker, :time, :place, :length, :text);
+INSERT INTO messages (owner, thread, id, role, speaker, time, place, length, size, text)
+VALUES (:owner, :thread, :id, :role, :speaker, :time, :place, :length, :size, :text);
 
 -- name: index
 INSERT INTO message_stems (rowid, stems) VALUES (?, ?);
@@ -38,7 +38,7 @@ SELECT place FROM messages WHERE owner = ? AND id = ? AND thread = ?;
 SELECT documents, stems FROM owners WHERE key = ?;
 
 -- name: postings
-SELECT m.id, m.thread, m.place, m.time, count(*), m.length
+SELECT m.id, m.thread, m.place, m.time, count(*), m.length, m.size
 FROM message_postings AS p CROSS JOIN messages AS m ON m.number = p.doc
 WHERE p.term = ? AND m.time BETWEEN ? AND ?
 GROUP BY p.doc;

@@ -18,6 +18,7 @@ CREATE TABLE messages (
     time INTEGER NOT NULL,                 -- microseconds since 1970, UTC
     place INTEGER NOT NULL,                -- position in the thread by (time, id), from 0
     length INTEGER NOT NULL,               -- number of stems
+    size INTEGER NOT NULL,                 -- number of characters
     text TEXT NOT NULL,
     UNIQUE (owner, id)
 ) STRICT;

@@ -1,0 +1,205 @@
+"""The command line: `python -m eval replay | recall | show | runs | bench`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from eval.arms import ARMS
+from eval.explain import LAYER_NAMES, loss_in_words, verdict
+from eval.loaders import load
+from eval.recall import DAYS, report
+from eval.replay import Progress, replay
+from eval.runs import Run, find_run, inspect_run, list_runs
+from eval.text_report import recall_text
+from eval.turns import find_question, load_turn, parse_changes
+from eval.workplace import runs_folder
+from memcore import Layer, MnemoscopeError, openai_messages
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Replay dated conversations through the memory and measure what reached each prompt.",
+)
+Out = Annotated[Path, typer.Option("--out", help="folder of runs", default_factory=runs_folder)]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+
+
+@app.command("replay")
+def replay_command(
+    dataset: Annotated[
+        str | None,
+        typer.Argument(help="a file, a folder, or the name of a bundled dataset (shop)"),
+    ] = None,
+    format: Annotated[str, typer.Option(help="native, locomo, longmemeval, beam, auto")] = "auto",
+    arm: Annotated[str, typer.Option(help=", ".join(ARMS))] = "first-search",
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="a setting, as name=value; may be repeated")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="only the first N conversations")] = None,
+    out: Out = Path(),
+    name: Annotated[str | None, typer.Option(help="name of the run")] = None,
+    resume: Annotated[str | None, typer.Option(help="an unfinished run to go on with")] = None,
+    as_json: Json = False,
+) -> None:
+    """Replay a dataset and write a run."""
+    changes = parse_changes(set_ or [])
+    if resume is not None:
+        folder = find_run(resume, out)
+        manifest = inspect_run(folder).manifest
+        dataset = dataset or manifest.get("dataset", {}).get("source")
+        format = manifest.get("dataset", {}).get("format", format)
+        arm, changes = manifest.get("arm", arm), manifest.get("changed_settings", changes)
+        limit = manifest.get("limit", limit)
+        out, name = folder.parent, folder.name
+    if not dataset:
+        raise MnemoscopeError("name a dataset: a file, a folder, or a bundled one such as shop")
+    loaded = load(dataset, format, limit)
+    _say(_counts(loaded.counts))
+    for repair in loaded.repairs:
+        _say(f"  repaired: {repair.where}: {repair.what}")
+    run = replay(
+        loaded, out, arm=arm, changes=changes, name=name, on_progress=_show_progress, limit=limit
+    )
+    for refused in run.manifest["refused"]:
+        _say(f"  refused: {refused}")
+    if as_json:
+        _print({"run": run.name, "folder": str(run.folder), **run.manifest})
+        return
+    results = run.manifest["results"]
+    seconds = run.manifest["duration_seconds"]
+    print(f"run {run.name} in {run.folder}")
+    print(
+        f"{results['turns']} turns in {seconds:.1f} s ({results['turns'] / max(seconds, 1e-9):.0f} "
+        f"a second), {results['characters_per_turn']:,.0f} characters a turn, "
+        f"{results['failed_layers']} failed layers"
+    )
+    print(f"next: python -m eval recall {run.name}")
+
+
+@app.command("recall")
+def recall_command(
+    run: Annotated[str, typer.Argument(help="a run's name or folder")],
+    days: Annotated[int, typer.Option(help="from this age in days on an answer is old")] = DAYS,
+    out: Out = Path(),
+    as_json: Json = False,
+) -> None:
+    """How often the answer's evidence was in the prompt, by its age, and where it was lost."""
+    measured = report(Run(find_run(run, out)), days)
+    if as_json:
+        _print(measured)
+    else:
+        print(recall_text(measured))
+
+
+@app.command("show")
+def show_command(
+    run: Annotated[str, typer.Argument(help="a run's name or folder")],
+    question: Annotated[str, typer.Argument(help="a question's id, or CONVERSATION/ID")],
+    out: Out = Path(),
+    as_json: Json = False,
+) -> None:
+    """One question's composed prompt and its account."""
+    opened = Run(find_run(run, out))
+    view = load_turn(opened, *find_question(opened, question))
+    if as_json:
+        _print(
+            {
+                "run": opened.name,
+                "turn": view.row,
+                "question": view.question,
+                "evidence": [fate._asdict() for fate in view.fates],
+                "layers": json.loads(view.layers.to_json(orient="records")),
+                "items": json.loads(view.items.to_json(orient="records")),
+                "messages": openai_messages(view.system, view.turns),
+            }
+        )
+        return
+    print(f"{view.talk.title or view.talk.id} · asked {view.row['time']:%d %b %Y, %H:%M} UTC")
+    print(f"Question: {view.row['text']}")
+    print(verdict(view.talk, view.messages, view.row["time"], view.fates))
+    for fate in view.fates:
+        said = view.messages.get(fate.message)
+        where = (
+            ", ".join(LAYER_NAMES[layer] for layer in fate.layers)
+            if fate.reached
+            else f"lost: {loss_in_words(fate)}"
+        )
+        print(f"  evidence {fate.message} ({where}): {said.text if said else '?'}")
+    print("\n== Account (characters) ==")
+    print(f"{'layer':<14}{'asked':>8}{'cap':>8}{'granted':>9}{'received':>10}  kept  dropped  status")
+    for row in view.layers.itertuples():
+        cap = "–" if row.cap != row.cap else f"{int(row.cap):,}"
+        print(
+            f"{LAYER_NAMES[Layer(row.layer)]:<14}{row.asked:>8,}{cap:>8}{row.granted:>9,}"
+            f"{row.received:>10,}{row.kept:>6}{row.dropped:>9}  {row.status}"
+            + (f": {row.note}" if row.note else "")
+        )
+    print(f"{'total':<14}{'':>25}{view.row['total']:>10,}")
+    for name, part in view.items[~view.items["kept"]].groupby("layer", sort=False):
+        print(f"\n== Dropped by {name} ==")
+        for item in part.itertuples():
+            print(f"  {item.id} ({item.size:,} characters): {item.reason} {item.detail}".rstrip())
+    print("\n== System prompt ==")
+    print(view.system)
+    print("\n== History and message ==")
+    for turn in view.turns:
+        print(f"[{turn.role}] {turn.content}")
+
+
+@app.command("runs")
+def runs_command(out: Out = Path(), as_json: Json = False) -> None:
+    """List the runs of a folder."""
+    found = list_runs(out)
+    if as_json:
+        _print({"runs": [{"name": r.name, "problem": r.problem, **r.manifest} for r in found]})
+        return
+    for info in found:
+        old = info.manifest.get("results", {}).get("old_answers_some", {})
+        value = old.get("value")
+        result = "–" if value is None else f"{value:.0%} of {old['count']} old answers"
+        print(f"{info.name}  {info.problem or result}")
+    if not found:
+        print(f"no runs in {out}; make one with python -m eval replay shop")
+
+
+def _counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+
+
+def _say(text: str) -> None:
+    print(text, file=sys.stderr)
+
+
+def _show_progress(progress: Progress) -> None:
+    if not sys.stderr.isatty():
+        return
+    left = progress.seconds_left
+    tail = f", {left:.0f} s left" if left is not None else ""
+    end = "\n" if progress.share >= 1 else ""
+    print(
+        f"\r{progress.turns}/{progress.of_turns} turns ({progress.conversation}{tail})\033[K",
+        end=end,
+        file=sys.stderr,
+        flush=True,
+    )
+
+
+def _print(value: dict[str, Any]) -> None:
+    print(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+
+
+def main() -> None:
+    """Runs the command line; an error of Mnemoscope's is one message and exit status 2."""
+    try:
+        app(prog_name="python -m eval")
+    except MnemoscopeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)

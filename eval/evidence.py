@@ -1,0 +1,106 @@
+"""Evidence recall, without a model: did what answers a question reach the prompt, and if not, where
+was it lost?
+
+A message counts as reached where its whole text stands in the composed prompt, or where a note or
+summary that cites it does. Only a part of it in the prompt is `cut`, and does not count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple
+
+from memcore import Composition, Item, Layer, Message, Reason, shows
+
+
+class Stage(StrEnum):
+    """How far a piece of evidence came; in the order of the funnel."""
+
+    NOT_STORED = "not stored"
+    NOT_SEARCHED = "not searched"
+    FAILED = "failed"
+    NOT_FOUND = "not found"
+    BELOW_CUTOFF = "below cutoff"
+    RANKED_LOW = "ranked too low"
+    OVER_BUDGET = "over budget"
+    CUT = "cut"
+    REACHED = "reached"
+
+
+_STAGES = {
+    Reason.BELOW_CUTOFF: Stage.BELOW_CUTOFF,
+    Reason.OVER_LIMIT: Stage.RANKED_LOW,
+}
+
+
+class Fate(NamedTuple):
+    """What became of one evidence message: how far it came, and why no further.
+
+    `layers` are those that have it, or the one that lost it; none where it was never stored. `rank`
+    and `score` are the search's, None where the search did not find it.
+    """
+
+    message: str
+    stage: Stage
+    layers: tuple[Layer, ...]
+    detail: str = ""
+    rank: int | None = None
+    score: float | None = None
+
+    @property
+    def reached(self) -> bool:
+        return self.stage is Stage.REACHED
+
+
+def trace(
+    composition: Composition, evidence: Sequence[str], stored: Mapping[str, Message]
+) -> list[Fate]:
+    """The fate of each evidence message in a composed turn. `stored` is what was stored by then."""
+    texts = {one.layer: one.text for one in composition.layers}
+    covering: dict[str, list[Item]] = {}
+    wanted = set(evidence)
+    for item in composition.items:
+        for id in wanted.intersection(item.covers):
+            covering.setdefault(id, []).append(item)
+    return [_fate(composition, id, covering.get(id, []), texts, stored) for id in evidence]
+
+
+def _fate(
+    composition: Composition,
+    id: str,
+    items: list[Item],
+    texts: Mapping[Layer, str],
+    stored: Mapping[str, Message],
+) -> Fate:
+    found = next((item for item in items if item.layer is Layer.EXCERPTS and item.id == id), None)
+    rank, score = (found.place, found.score) if found else (None, None)
+    holding = [
+        item.layer
+        for item in items
+        if item.kept and not item.cut and _stands(item, id, texts, stored)
+    ]
+    if holding:
+        return Fate(id, Stage.REACHED, tuple(dict.fromkeys(holding)), "", rank, score)
+    if id not in stored:
+        return Fate(id, Stage.NOT_STORED, (), "it is not in the store at that moment")
+    search, lost_by = composition.account.row(Layer.EXCERPTS), (Layer.EXCERPTS,)
+    if any(item.kept and item.cut for item in items):
+        return Fate(id, Stage.CUT, lost_by, "only a part of it was quoted", rank, score)
+    if search.status == "failed":
+        return Fate(id, Stage.FAILED, lost_by, search.note)
+    if search.status == "skipped":
+        return Fate(id, Stage.NOT_SEARCHED, lost_by, search.note or "the layer is switched off")
+    if found is None or found.reason is None:
+        return Fate(id, Stage.NOT_FOUND, lost_by, "no word of the question leads to it")
+    stage = _STAGES.get(found.reason, Stage.OVER_BUDGET)
+    return Fate(id, stage, lost_by, found.detail or str(found.reason), rank, score)
+
+
+def _stands(
+    item: Item, id: str, texts: Mapping[Layer, str], stored: Mapping[str, Message]
+) -> bool:
+    """Whether the prompt really holds it; a note or summary stands for the messages it cites."""
+    if item.layer in (Layer.NOTES, Layer.SUMMARY):
+        return True
+    return id in stored and shows(item.layer, texts[item.layer], stored[id])

@@ -1,0 +1,81 @@
+"""A turn in words: when the answer was given, whether it is in the prompt, and what lost it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from zoneinfo import ZoneInfo
+
+from eval.dataset import ConversationRecord
+from eval.evidence import Fate, Stage
+from memcore import Layer, Message
+
+LAYER_NAMES = {
+    Layer.PERSONA: "persona",
+    Layer.LAST_EXCHANGE: "last exchange",
+    Layer.SUMMARY: "summary",
+    Layer.NOTES: "notes",
+    Layer.EXCERPTS: "excerpts",
+    Layer.WINDOW: "window",
+}
+
+_STAGE_WORDS = {
+    Stage.NOT_STORED: "it was not stored yet",
+    Stage.NOT_SEARCHED: "nothing was searched",
+    Stage.FAILED: "the search failed",
+    Stage.NOT_FOUND: "the search did not find it",
+    Stage.BELOW_CUTOFF: "it scored below the cutoff",
+    Stage.RANKED_LOW: "it was found but ranked too low",
+    Stage.OVER_BUDGET: "it was found but did not fit",
+    Stage.CUT: "only a part of it was quoted",
+}
+
+
+def age_in_words(days: float) -> str:
+    """`27 days back`, `1 day back`, `5 hours back`, `12 minutes back`."""
+    for size, unit in ((1.0, "day"), (1 / 24, "hour"), (1 / 1440, "minute")):
+        if days >= size or unit == "minute":
+            count = max(int(days / size), 0)
+            return f"{count} {unit}{'' if count == 1 else 's'} back"
+    raise AssertionError
+
+
+def verdict(
+    talk: ConversationRecord,
+    messages: dict[str, Message],
+    asked_at: datetime,
+    fates: Sequence[Fate],
+) -> str:
+    """One or two sentences on a question's evidence: where it is in the prompt or what lost it."""
+    if not fates:
+        return "This question names no evidence, so there is nothing to look for in the prompt."
+    times = [messages[fate.message].time for fate in fates if fate.message in messages]
+    newest = max(times).astimezone(ZoneInfo(talk.timezone))
+    age = (asked_at - max(times)).total_seconds() / 86_400
+    given = f"The answer was given {age_in_words(age)} ({newest.day} {newest:%b %Y})."
+    return f"{given} {_found(fates)}"
+
+
+def _found(fates: Sequence[Fate]) -> str:
+    reached = [fate for fate in fates if fate.reached]
+    lost = [fate for fate in fates if not fate.reached]
+    where = ", ".join(
+        dict.fromkeys(LAYER_NAMES[layer] for fate in reached for layer in fate.layers)
+    )
+    if not lost:
+        return f"It IS in this prompt: {where}."
+    worst = min(lost, key=lambda fate: list(Stage).index(fate.stage))
+    reason = loss_in_words(worst)
+    if not reached:
+        return f"It is NOT in this prompt: {reason}."
+    return (
+        f"{len(reached)} of its {len(fates)} messages are in this prompt ({where}); "
+        f"of the rest: {reason}."
+    )
+
+
+def loss_in_words(fate: Fate) -> str:
+    """Why a piece of evidence is not in the prompt: the layer, how far it came, and the detail."""
+    words = _STAGE_WORDS[fate.stage]
+    layer = f"{LAYER_NAMES[fate.layers[0]]}: " if fate.layers else ""
+    return f"{layer}{words} ({fate.detail})" if fate.detail else f"{layer}{words}"

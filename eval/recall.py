@@ -1,0 +1,223 @@
+"""Evidence recall of a run: by age of the answer, kind, language; the funnel; the ranking.
+
+Measured on answerable questions that name their evidence. `some`: at least one evidence message is
+in the prompt; `all`: every one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import ir_measures
+import pandas as pd
+from ir_measures import MRR, R, nDCG
+
+from eval.evidence import Stage
+from eval.runs import Tables
+from eval.stats import Share, share
+from memcore import MnemoscopeError
+
+DAYS = 12
+"""From this age in days on, an answer counts as old."""
+
+MEASURES = (R @ 4, R @ 10, MRR @ 10, nDCG @ 10)
+
+
+def questions(run: Tables) -> pd.DataFrame:
+    """The run's questions, in the order asked in each conversation."""
+    return run.query("SELECT * FROM {questions} ORDER BY conversation, turn")
+
+
+def measured(asked: pd.DataFrame) -> pd.DataFrame:
+    """The questions that recall can be measured on."""
+    return asked[asked["answerable"] & (asked["evidence"].map(len) > 0)]
+
+
+def age_bands(days: int = DAYS) -> list[tuple[str, float, float]]:
+    """The bands of answer age as (name, from, to) in days, `to` excluded; the last from `days` on.
+
+    The usual edges below 12 are 2 and 7; those not below `days` are left out.
+    """
+    if days < 1:
+        raise MnemoscopeError(f"the age from which an answer is old must be at least 1, not {days}")
+    edges = [0, *(edge for edge in (2, 7, 12, 30, 60) if edge < days), days]
+    bands = [
+        (f"{low}–{high - 1}" if high - low > 1 else f"{low}", float(low), float(high))
+        for low, high in zip(edges, edges[1:], strict=False)
+    ]
+    return [*bands, (f"≥ {days}", float(days), float("inf"))]
+
+
+def by_age(asked: pd.DataFrame, days: int = DAYS) -> pd.DataFrame:
+    """A row for each band of answer age: name, some and all with Wilson intervals."""
+    counted = measured(asked)
+    rows = []
+    for name, low, high in age_bands(days):
+        band = counted[(counted["age_days"] >= low) & (counted["age_days"] < high)]
+        rows.append({"age": name, "from": low, "to": high, **_shares(band)})
+    return pd.DataFrame(rows)
+
+
+def by_group(asked: pd.DataFrame, column: str) -> pd.DataFrame:
+    """A row for each value of a column (`kind`, `language`, `paraphrased`), with intervals."""
+    counted = measured(asked)
+    rows = [
+        {column: value, **_shares(counted[counted[column] == value])}
+        for value in sorted(counted[column].unique(), key=str)
+    ]
+    return pd.DataFrame(rows, columns=[column, *_COLUMNS])
+
+
+def older_than(asked: pd.DataFrame, days: int = DAYS) -> pd.DataFrame:
+    """The measured questions whose answer is at least `days` old."""
+    counted = measured(asked)
+    return counted[counted["age_days"] >= days]
+
+
+def by_layer(asked: pd.DataFrame) -> pd.DataFrame:
+    """How many questions have evidence in the prompt by each layer; one may count for several."""
+    counted = measured(asked)
+    exploded = counted.explode("layers")["layers"].dropna()
+    counts = exploded.value_counts().sort_index()
+    return pd.DataFrame(
+        [{"layer": name, **_share_columns("", share(int(hits), len(counted)))}
+         for name, hits in counts.items()],
+        columns=["layer", "hits", "count", "value", "low", "high"],
+    )  # fmt: skip
+
+
+def funnel(asked: pd.DataFrame) -> pd.DataFrame:
+    """How many questions are left after each stage at which evidence can be lost.
+
+    A row a stage, in order: `lost` there and `left` after it. A question stands at the earliest
+    stage at which a piece of its evidence was lost.
+    """
+    counted = measured(asked)
+    rows, left = [], len(counted)
+    for stage in Stage:
+        if stage is Stage.REACHED:
+            continue
+        lost = int((counted["stage"] == stage).sum())
+        left -= lost
+        rows.append({"stage": str(stage), "lost": lost, "left": left})
+    return pd.DataFrame(rows)
+
+
+def ranking(run: Tables, asked: pd.DataFrame) -> dict[str, float]:
+    """recall@k, MRR and nDCG of the search's ranking, over the measured questions, by ir_measures.
+
+    A question that was not searched or found nothing counts as 0. Ties are broken by rank.
+    """
+    counted = measured(asked)
+    if counted.empty:
+        return {}
+    names = set(counted["conversation"] + "\t" + counted["question"])
+    qrels = [
+        ir_measures.Qrel(f"{row.conversation}\t{row.question}", id, 1)
+        for row in counted.itertuples()
+        for id in row.evidence
+    ]
+    scored = run.query(
+        "SELECT conversation || '\t' || question AS query, message, rank FROM {scores} "
+        "ORDER BY conversation, question, rank"
+    )
+    hits = [
+        ir_measures.ScoredDoc(row.query, row.message, -float(row.rank))
+        for row in scored.itertuples()
+        if row.query in names
+    ]
+    values = ir_measures.calc_aggregate(MEASURES, qrels, hits)
+    return {str(measure): round(float(values[measure]), 6) for measure in MEASURES}
+
+
+def irrelevant(asked: pd.DataFrame) -> dict[str, float]:
+    """On unanswerable questions: how many there are, and how much text the search brought along."""
+    empty = asked[~asked["answerable"]]
+    mean = float(empty["excerpt_characters"].mean()) if len(empty) else 0.0
+    return {"questions": len(empty), "excerpt_characters_mean": round(mean, 1)}
+
+
+def headline(run: Tables) -> dict[str, Any]:
+    """What a list of runs shows: old answers reached, characters a turn, layers that failed."""
+    asked = questions(run)
+    old = older_than(asked)
+    turns = run.query(
+        "SELECT count(*) AS turns, avg(total) AS characters, sum(failed_layers) AS failed "
+        "FROM {turns}"
+    ).iloc[0]
+    return {
+        "old_answers_some": share(int(old["some"].sum()), len(old))._asdict(),
+        "old_answers_all": share(int(old["all"].sum()), len(old))._asdict(),
+        "days": DAYS,
+        "turns": int(turns["turns"]),
+        "characters_per_turn": round(float(turns["characters"] or 0), 1),
+        "failed_layers": int(turns["failed"] or 0),
+    }
+
+
+def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
+    """Everything this module measures of a run, as plain values for JSON."""
+    asked = questions(run)
+    old = older_than(asked, days)
+    counted = measured(asked)
+    return {
+        "run": run.name,
+        "days": days,
+        "questions": {
+            "all": len(asked),
+            "measured": len(counted),
+            "unanswerable": int((~asked["answerable"]).sum()),
+            "without_evidence": int((asked["answerable"] & (asked["evidence"].map(len) == 0)).sum()),
+        },
+        "overall": _shares(counted),
+        "old": _shares(old),
+        "old_by_language": _records(by_group(old, "language")),
+        "old_by_kind": _records(by_group(old, "kind")),
+        "old_paraphrased": _records(by_group(old, "paraphrased")),
+        "by_age": _records(by_age(asked, days).drop(columns=["from", "to"])),
+        "by_kind": _records(by_group(asked, "kind")),
+        "by_language": _records(by_group(asked, "language")),
+        "by_paraphrased": _records(by_group(asked, "paraphrased")),
+        "by_layer": _records(by_layer(asked)),
+        "funnel": _records(funnel(asked)),
+        "ranking": ranking(run, asked),
+        "unanswerable": irrelevant(asked),
+        "characters_per_question": round(float(asked["characters"].mean()), 1) if len(asked) else 0,
+    }
+
+
+_COLUMNS = [
+    f"{name}_{part}" for name in ("some", "all") for part in ("hits", "value", "low", "high")
+] + ["count", "cut", "characters"]
+
+
+def _shares(asked: pd.DataFrame) -> dict[str, Any]:
+    """`some` and `all` of these questions with intervals, how many had a message only cut, and the
+    characters of their prompts on average."""
+    count = len(asked)
+    row: dict[str, Any] = {}
+    for name in ("some", "all"):
+        row |= _share_columns(f"{name}_", share(int(asked[name].sum()), count))
+        del row[f"{name}_count"]
+    row["count"] = count
+    row["cut"] = int((asked["cut"] > 0).sum())
+    row["characters"] = round(float(asked["characters"].mean()), 1) if count else None
+    return row
+
+
+def _share_columns(prefix: str, value: Share) -> dict[str, Any]:
+    return {f"{prefix}{name}": one for name, one in value._asdict().items()}
+
+
+def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {name: _plain(value) for name, value in row.items()}
+        for row in frame.to_dict(orient="records")
+    ]
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Iterable) and not isinstance(value, str):
+        return list(value)
+    return None if value is None or value != value else getattr(value, "item", lambda: value)()

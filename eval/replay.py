@@ -1,0 +1,265 @@
+"""Replays dated conversations through `memcore` under a virtual clock and writes a run.
+
+Every user message is a turn, composed as it came; every question is a turn of its own, composed as
+of the moment it is asked, and leaves no trace. What is dated later does not exist yet.
+"""
+
+from __future__ import annotations
+
+import platform
+import sqlite3
+import tempfile
+import time as clocks
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from eval.arms import Arm, arm_named, in_one_thread
+from eval.dataset import ConversationRecord, Dataset, NoteRecord, QuestionRecord, SummaryRecord
+from eval.evidence import trace
+from eval.recall import headline
+from eval.runs import FORMAT, Run, RunWriter, Tables
+from eval.tables import Rows
+from memcore import (
+    PAGE,
+    InvalidInput,
+    Memory,
+    Message,
+    Settings,
+    Summary,
+    __version__,
+    local_day,
+    open_memory,
+)
+
+Happening = Message | NoteRecord | SummaryRecord | QuestionRecord
+
+
+class VirtualClock:
+    """A clock that stands where the replay has come to."""
+
+    def __init__(self) -> None:
+        self.time = datetime(1970, 1, 1, tzinfo=UTC)
+
+    def now(self) -> datetime:
+        return self.time
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a replay has come."""
+
+    turns: int
+    of_turns: int
+    conversation: str
+    seconds: float
+
+    @property
+    def share(self) -> float:
+        return self.turns / self.of_turns if self.of_turns else 1.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        return self.seconds * (1 - self.share) / self.share if self.turns else None
+
+
+@dataclass(slots=True)
+class Replayed:
+    """The memory as a conversation left it, and what the gate refused on the way."""
+
+    memory: Memory
+    refused: list[str] = field(default_factory=list)
+    messages: dict[str, Message] = field(default_factory=dict)
+
+
+def replay(
+    dataset: Dataset,
+    out: Path,
+    *,
+    arm: str = "first-search",
+    settings: Settings | None = None,
+    changes: dict[str, Any] | None = None,
+    name: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    limit: int | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Run:
+    """Replays a dataset and returns the complete run, written to a folder of its own under `out`.
+
+    `changes` are settings that differ from the defaults; the arm's own come on top. A folder `name`
+    that holds an unfinished replay of the same dataset, arm and settings is resumed. `limit` only
+    notes that the dataset was loaded with one. Raises
+    `InvalidSettings` and `RunError`; nothing is written then.
+    """
+    chosen, asked = arm_named(arm), changes or {}
+    base = (settings or Settings()).vary(**{**asked, **chosen.settings})
+    started = now()
+    folder = out / (name or f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}")
+    manifest = _manifest(dataset, chosen, base, asked, started) | {"limit": limit}
+    writer = RunWriter(folder, manifest)
+    began = clocks.perf_counter()
+    talks = [in_one_thread(t) if chosen.one_thread else t for t in dataset.conversations]
+    sizes = [
+        sum(turn_message(talk, one, chosen) is not None for one in happenings(talk))
+        for talk in talks
+    ]
+    done, finished = sum(sizes[number] for number in writer.done()), writer.done()
+    refused: list[str] = []
+    for number, talk in enumerate(talks):
+        if number in finished:
+            continue
+
+        def report(turns: int, talk: ConversationRecord = talk, before: int = done) -> None:
+            if on_progress is not None:
+                seconds = clocks.perf_counter() - began
+                on_progress(Progress(before + turns, sum(sizes), talk.id, seconds))
+
+        tables, faults = replay_conversation(talk, chosen, base, asked, report)
+        writer.write_part(number, tables)
+        refused += faults
+        done += sizes[number]
+    writer.join()
+    writer.finish(
+        {
+            "finished": now().isoformat(),
+            "duration_seconds": round(clocks.perf_counter() - began, 3),
+            "refused": refused,
+            "results": headline(Tables(folder)),
+        }
+    )
+    return Run(folder)
+
+
+def replay_conversation(
+    talk: ConversationRecord,
+    arm: Arm,
+    settings: Settings,
+    asked: dict[str, Any],
+    report: Callable[[int], None],
+) -> tuple[dict[str, pa.Table], list[str]]:
+    """One conversation's tables, and what the write gate refused. Everything is kept in a store of
+    its own that is gone afterwards."""
+    if "timezone" not in asked:
+        settings = settings.vary(timezone=talk.timezone)
+    rows, turns = Rows(talk), 0
+    with tempfile.TemporaryDirectory(prefix="mnemoscope-") as folder:
+        clock = VirtualClock()
+        memory = open_memory(Path(folder) / "memory.db", clock, settings, durable=False)
+        state = Replayed(memory)
+        try:
+            for happening in happenings(talk):
+                clock.time = _moment(happening)
+                apply(state, talk, happening)
+                message = turn_message(talk, happening, arm)
+                if message is None:
+                    continue
+                began = clocks.perf_counter()
+                composition = memory.compose(talk.owner, message.thread, message, talk.persona)
+                spent = (clocks.perf_counter() - began) * 1000
+                before = len(state.messages) - (message.id in state.messages)
+                if isinstance(happening, QuestionRecord):
+                    fates = trace(composition, happening.evidence, state.messages)
+                    rows.add(composition, message, before, spent, happening, fates)
+                else:
+                    rows.add(composition, message, before, spent)
+                turns += 1
+                if turns % 25 == 0:
+                    report(turns)
+        finally:
+            memory.close()
+    report(turns)
+    return rows.tables(), state.refused
+
+
+def happenings(talk: ConversationRecord) -> Iterator[Happening]:
+    """Everything that happens in a conversation, in time order: at one moment messages come before
+    notes, notes before questions."""
+    found: list[tuple[datetime, int, str, Happening]] = [
+        *((one.time, 0, one.id, one) for one in talk.messages()),
+        *((one.time, 1, f"{n:06d}", one) for n, one in enumerate(talk.notes)),
+        *((one.time, 2, f"{n:06d}", one) for n, one in enumerate(talk.summaries)),
+        *((one.asked_at, 3, one.id, one) for one in talk.questions),
+    ]
+    return (one for _, _, _, one in sorted(found, key=lambda row: row[:3]))
+
+
+def apply(state: Replayed, talk: ConversationRecord, happening: Happening) -> None:
+    """Brings what happened into the memory; a question leaves it as it is."""
+    try:
+        if isinstance(happening, Message):
+            stored = state.memory.conversation.append(talk.owner, happening)
+            state.messages[stored.id] = stored
+        elif isinstance(happening, NoteRecord):
+            _write_note(state.memory, talk, happening)
+        elif isinstance(happening, SummaryRecord):
+            summary = Summary(
+                happening.thread, happening.text, happening.time, tuple(happening.sources)
+            )
+            state.memory.summaries.save(talk.owner, summary)
+    except InvalidInput as error:
+        state.refused.append(f"{talk.id}, {_moment(happening).isoformat()}: {error}")
+
+
+def _write_note(memory: Memory, talk: ConversationRecord, record: NoteRecord) -> None:
+    """Writes a dated note to its day, joined to what that day has; the page is replaced."""
+    day = local_day(record.time, memory.settings.zone).isoformat()
+    key = PAGE if record.kind == "page" else day
+    current = memory.notes.get(talk.owner, key)
+    text, sources = record.text, tuple(record.sources)
+    if current is not None and key != PAGE:
+        text, sources = f"{current.text}\n{text}", (*current.sources, *sources)
+    memory.notes.write(
+        talk.owner,
+        key,
+        text,
+        writer="import",
+        expected_revision=current.revision if current else 0,
+        sources=sources,
+    )
+
+
+def turn_message(talk: ConversationRecord, happening: Happening, arm: Arm) -> Message | None:
+    """The message of the turn that a happening begins, None where it begins none."""
+    if isinstance(happening, QuestionRecord):
+        thread = talk.asked_in(happening)
+        return Message(
+            happening.id, thread, "user", talk.person, happening.asked_at, happening.text
+        )
+    if isinstance(happening, Message) and happening.role == "user" and not arm.questions_only:
+        return happening
+    return None
+
+
+def _moment(happening: Happening) -> datetime:
+    return happening.asked_at if isinstance(happening, QuestionRecord) else happening.time
+
+
+def _manifest(
+    dataset: Dataset, arm: Arm, settings: Settings, asked: dict[str, Any], started: datetime
+) -> dict[str, Any]:
+    return {
+        "dataset": {
+            "name": dataset.name,
+            "format": dataset.format,
+            "sha256": dataset.sha256,
+            "source": dataset.source,
+            "repairs": [f"{one.where}: {one.what}" for one in dataset.repairs],
+        },
+        "counts": dataset.counts,
+        "arm": arm.name,
+        "settings": settings.model_dump(mode="json"),
+        "changed_settings": {name: str(value) for name, value in sorted(asked.items())},
+        "provider": None,
+        "seed": None,
+        "versions": {
+            "mnemoscope": __version__,
+            "run_format": FORMAT,
+            "python": platform.python_version(),
+            "sqlite": sqlite3.sqlite_version,
+        },
+        "started": started.isoformat(),
+    }

@@ -1,0 +1,32 @@
+"""Intervals, over scipy."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from scipy.stats import binomtest
+
+
+class Share(NamedTuple):
+    """A share of `hits` in `count` with its Wilson 95% interval; all None where count is 0."""
+
+    hits: int
+    count: int
+    value: float | None
+    low: float | None
+    high: float | None
+
+    def __str__(self) -> str:
+        if self.value is None:
+            return "– (0 of 0)"
+        return (
+            f"{self.value:.1%} [{self.low:.1%}, {self.high:.1%}] ({self.hits} of {self.count})"
+        )
+
+
+def share(hits: int, count: int) -> Share:
+    """A share with its Wilson score interval (Wilson 1927), as scipy computes it."""
+    if count == 0:
+        return Share(0, 0, None, None, None)
+    interval = binomtest(hits, count).proportion_ci(0.95, method="wilson")
+    return Share(hits, count, hits / count, float(interval.low), float(interval.high))

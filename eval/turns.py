@@ -1,0 +1,215 @@
+"""One turn of a run: what was composed, what was offered, and the same turn composed differently.
+
+Reads a run; `recompose` builds the memory as it stood at that turn, in a store in memory, and
+composes again with other settings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import pandas as pd
+
+from eval.arms import arm_named, in_one_thread
+from eval.dataset import ConversationRecord, QuestionRecord, from_line
+from eval.evidence import Fate, Stage, trace
+from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
+from eval.runs import Run
+from memcore import Composition, Layer, Memory, Message, MnemoscopeError, NotFound, Settings, Turn
+from memcore.testing import InMemoryStore
+
+SYSTEM_LAYERS = (Layer.PERSONA, Layer.SUMMARY, Layer.NOTES, Layer.EXCERPTS)
+HISTORY_LAYERS = (Layer.WINDOW, Layer.LAST_EXCHANGE)
+
+
+@dataclass(frozen=True)
+class TurnView:
+    """A composed turn as the run keeps it.
+
+    `row` is its row of `turns`, `layers` and `items` those tables' rows, `question` its row of
+    `questions` where it is one, `fates` what became of that question's evidence.
+    """
+
+    run: Run
+    talk: ConversationRecord
+    row: dict[str, Any]
+    layers: pd.DataFrame
+    items: pd.DataFrame
+    question: dict[str, Any] | None
+    fates: tuple[Fate, ...]
+
+    @property
+    def number(self) -> int:
+        return int(self.row["turn"])
+
+    @cached_property
+    def messages(self) -> dict[str, Message]:
+        """The conversation's messages by id, in time order."""
+        return {message.id: message for message in self.talk.messages()}
+
+    def text(self, layer: Layer) -> str:
+        """A layer's text as it stands in the prompt."""
+        found = self.layers.loc[self.layers["layer"] == layer, "text"]
+        return str(found.iloc[0]) if len(found) else ""
+
+    @property
+    def system(self) -> str:
+        """The system prompt."""
+        return "".join(self.text(layer) for layer in SYSTEM_LAYERS)
+
+    @cached_property
+    def history(self) -> list[tuple[Layer, Message]]:
+        """The messages sent as history, oldest first, each with the layer that sent it."""
+        kept = self.items[self.items["kept"] & self.items["layer"].isin(HISTORY_LAYERS)]
+        layer_of = dict(zip(kept["id"], kept["layer"], strict=True))
+        return [(Layer(layer_of[id]), m) for id, m in self.messages.items() if id in layer_of]
+
+    @property
+    def turns(self) -> list[Turn]:
+        """History and the new message as sent: strictly alternating."""
+        sent: list[Turn] = []
+        said = [(message.role, message.text) for _, message in self.history]
+        for role, text in [*said, ("user", str(self.row["text"]))]:
+            kind = "user" if role == "user" else "assistant"
+            if sent and sent[-1].role == kind:
+                sent[-1] = Turn(kind, f"{sent[-1].content}\n\n{text}")
+            else:
+                sent.append(Turn(kind, text))
+        return sent
+
+
+def conversations(run: Run) -> pd.DataFrame:
+    """The run's conversations: id, title, language, turns, questions."""
+    return run.query(
+        "SELECT conversation, title, language, turns, questions FROM {conversations} ORDER BY 1"
+    )
+
+
+def turn_list(run: Run, conversation: str) -> pd.DataFrame:
+    """A conversation's turns: number, id, time, text, whether a question, and how it fared
+    (`some`, `stage`; missing where it is no question)."""
+    return run.query(
+        "SELECT t.turn, t.id, t.time, t.text, t.is_question, t.total, q.some, q.stage "
+        "FROM {turns} AS t LEFT JOIN {questions} AS q USING (conversation, turn) "
+        "WHERE t.conversation = ? ORDER BY t.turn",
+        [conversation],
+    )
+
+
+def load_turn(run: Run, conversation: str, turn: int) -> TurnView:
+    """A turn of a run. Raises `NotFound` where there is none of that number."""
+    key = [conversation, turn]
+    where = "WHERE conversation = ? AND turn = ?"
+    rows = run.query(f"SELECT * FROM {{turns}} {where}", key).to_dict(orient="records")
+    if not rows:
+        raise NotFound(f"run {run.name} has no turn {turn} of conversation {conversation!r}")
+    asked = run.query(f"SELECT * FROM {{questions}} {where}", key).to_dict(orient="records")
+    traced = run.query(f"SELECT * FROM {{evidence}} {where}", key)
+    fates = tuple(
+        Fate(
+            row.message,
+            Stage(row.stage),
+            tuple(Layer(name) for name in row.layers),
+            row.detail,
+            None if pd.isna(row.rank) else int(row.rank),
+            None if pd.isna(row.score) else float(row.score),
+        )
+        for row in traced.itertuples()
+    )
+    return TurnView(
+        run,
+        load_conversation(run, conversation),
+        rows[0],
+        run.query(f"SELECT * FROM {{layers}} {where}", key),
+        run.query(f"SELECT * FROM {{items}} {where} ORDER BY layer, place", key),
+        asked[0] if asked else None,
+        fates,
+    )
+
+
+def load_conversation(run: Run, conversation: str) -> ConversationRecord:
+    """A conversation of a run, as it was replayed. Raises `NotFound`."""
+    found = run.query("SELECT record FROM {conversations} WHERE conversation = ?", [conversation])
+    if found.empty:
+        raise NotFound(f"run {run.name} has no conversation {conversation!r}")
+    return from_line(found["record"].iloc[0])
+
+
+def find_question(run: Run, name: str) -> tuple[str, int]:
+    """The conversation and turn of a question, given by its id or by CONVERSATION/ID.
+
+    Raises `NotFound` where there is none, or where the id alone names several.
+    """
+    found = run.query(
+        "SELECT conversation, turn FROM {questions} "
+        "WHERE question = $1 OR conversation || '/' || question = $1 ORDER BY conversation",
+        [name],
+    )
+    if found.empty:
+        raise NotFound(
+            f"run {run.name} has no question {name!r}; see python -m eval recall {run.name}"
+        )
+    if len(found) > 1:
+        options = ", ".join(f"{conversation}/{name}" for conversation in found["conversation"])
+        raise NotFound(f"{name!r} names {len(found)} questions: {options}")
+    return str(found["conversation"].iloc[0]), int(found["turn"].iloc[0])
+
+
+@dataclass(frozen=True)
+class MemoryAt:
+    """The memory as it stood when a turn was composed, the turn itself, and what was asked."""
+
+    state: Replayed
+    talk: ConversationRecord
+    settings: Settings
+    clock: VirtualClock
+    message: Message
+    question: QuestionRecord | None
+
+    def compose(self, changes: dict[str, Any]) -> tuple[Composition, list[Fate]]:
+        """Composes the turn with some settings changed; also the fates of its evidence."""
+        settings = self.settings.vary(**changes)
+        memory = Memory(self.state.memory.store, settings, self.clock)
+        message = self.message
+        composition = memory.compose(self.talk.owner, message.thread, message, self.talk.persona)
+        evidence = self.question.evidence if self.question else []
+        return composition, trace(composition, evidence, self.state.messages)
+
+
+def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
+    """Builds the memory up to a turn, with the run's own settings. Raises `NotFound`."""
+    arm = arm_named(run.manifest["arm"])
+    talk = load_conversation(run, conversation)
+    talk = in_one_thread(talk) if arm.one_thread else talk
+    settings = Settings(**json.loads(json.dumps(run.manifest["settings"])))
+    if "timezone" not in run.manifest["changed_settings"]:
+        settings = settings.vary(timezone=talk.timezone)
+    clock = VirtualClock()
+    state = Replayed(Memory(InMemoryStore(), settings, clock))
+    number = -1
+    for happening in happenings(talk):
+        clock.time = happening.asked_at if isinstance(happening, QuestionRecord) else happening.time
+        apply(state, talk, happening)
+        message = turn_message(talk, happening, arm)
+        if message is None:
+            continue
+        number += 1
+        if number == turn:
+            question = happening if isinstance(happening, QuestionRecord) else None
+            return MemoryAt(state, talk, settings, clock, message, question)
+    raise NotFound(f"run {run.name} has no turn {turn} of conversation {conversation!r}")
+
+
+def parse_changes(assignments: Sequence[str]) -> dict[str, str]:
+    """`name=value` texts as a mapping. Raises `MnemoscopeError` for one without an equals sign."""
+    changes = {}
+    for one in assignments:
+        name, equals, value = one.partition("=")
+        if not equals or not name.strip():
+            raise MnemoscopeError(f"a setting is given as name=value, not {one!r}")
+        changes[name.strip()] = value.strip()
+    return changes
