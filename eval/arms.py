@@ -16,7 +16,8 @@ UNBOUNDED = 10**9
 class Arm:
     """A way of remembering: what it changes in the settings, and in the conversation.
 
-    `one_thread` sends all threads as one, for a history that spans them.
+    `one_thread` sends all threads as one, for a history that spans them. A `yardstick` is there to
+    be measured against and is never called best.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Arm:
     settings: dict[str, Any] = field(default_factory=dict)
     one_thread: bool = False
     questions_only: bool = False
+    yardstick: bool = False
 
 
 ARMS = {
@@ -45,6 +47,7 @@ ARMS = {
             },
             one_thread=True,
             questions_only=True,
+            yardstick=True,
         ),
     )
 }  # fmt: skip

@@ -10,15 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from eval.arms import ARMS
-from eval.explain import LAYER_NAMES, loss_in_words, verdict
 from eval.loaders import load
 from eval.recall import DAYS, report
 from eval.replay import Progress, replay
 from eval.runs import Run, find_run, inspect_run, list_runs
-from eval.text_report import recall_text
+from eval.text_report import recall_text, turn_text
 from eval.turns import find_question, load_turn, parse_changes
 from eval.workplace import runs_folder
-from memcore import Layer, MnemoscopeError, openai_messages
+from memcore import MnemoscopeError, openai_messages
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -26,7 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Replay dated conversations through the memory and measure what reached each prompt.",
 )
-Out = Annotated[Path, typer.Option("--out", help="folder of runs", default_factory=runs_folder)]
+Out = Annotated[
+    Path | None, typer.Option("--out", help="folder of runs; MNEMOSCOPE_RUNS, else ./runs")
+]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
@@ -42,21 +43,21 @@ def replay_command(
         list[str] | None, typer.Option("--set", help="a setting, as name=value; may be repeated")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="only the first N conversations")] = None,
-    out: Out = Path(),
+    out: Out = None,
     name: Annotated[str | None, typer.Option(help="name of the run")] = None,
     resume: Annotated[str | None, typer.Option(help="an unfinished run to go on with")] = None,
     as_json: Json = False,
 ) -> None:
     """Replay a dataset and write a run."""
-    changes = parse_changes(set_ or [])
+    changes, folder = parse_changes(set_ or []), out or runs_folder()
     if resume is not None:
-        folder = find_run(resume, out)
-        manifest = inspect_run(folder).manifest
+        begun = find_run(resume, folder)
+        manifest = inspect_run(begun).manifest
         dataset = dataset or manifest.get("dataset", {}).get("source")
         format = manifest.get("dataset", {}).get("format", format)
         arm, changes = manifest.get("arm", arm), manifest.get("changed_settings", changes)
         limit = manifest.get("limit", limit)
-        out, name = folder.parent, folder.name
+        folder, name = begun.parent, begun.name
     if not dataset:
         raise MnemoscopeError("name a dataset: a file, a folder, or a bundled one such as shop")
     loaded = load(dataset, format, limit)
@@ -64,7 +65,13 @@ def replay_command(
     for repair in loaded.repairs:
         _say(f"  repaired: {repair.where}: {repair.what}")
     run = replay(
-        loaded, out, arm=arm, changes=changes, name=name, on_progress=_show_progress, limit=limit
+        loaded,
+        folder,
+        arm=arm,
+        changes=changes,
+        name=name,
+        on_progress=_show_progress,
+        limit=limit,
     )
     for refused in run.manifest["refused"]:
         _say(f"  refused: {refused}")
@@ -86,11 +93,11 @@ def replay_command(
 def recall_command(
     run: Annotated[str, typer.Argument(help="a run's name or folder")],
     days: Annotated[int, typer.Option(help="from this age in days on an answer is old")] = DAYS,
-    out: Out = Path(),
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
     """How often the answer's evidence was in the prompt, by its age, and where it was lost."""
-    measured = report(Run(find_run(run, out)), days)
+    measured = report(_open(run, out), days)
     if as_json:
         _print(measured)
     else:
@@ -101,11 +108,11 @@ def recall_command(
 def show_command(
     run: Annotated[str, typer.Argument(help="a run's name or folder")],
     question: Annotated[str, typer.Argument(help="a question's id, or CONVERSATION/ID")],
-    out: Out = Path(),
+    out: Out = None,
     as_json: Json = False,
 ) -> None:
     """One question's composed prompt and its account."""
-    opened = Run(find_run(run, out))
+    opened = _open(run, out)
     view = load_turn(opened, *find_question(opened, question))
     if as_json:
         _print(
@@ -120,42 +127,14 @@ def show_command(
             }
         )
         return
-    print(f"{view.talk.title or view.talk.id} · asked {view.row['time']:%d %b %Y, %H:%M} UTC")
-    print(f"Question: {view.row['text']}")
-    print(verdict(view.talk, view.messages, view.row["time"], view.fates))
-    for fate in view.fates:
-        said = view.messages.get(fate.message)
-        where = (
-            ", ".join(LAYER_NAMES[layer] for layer in fate.layers)
-            if fate.reached
-            else f"lost: {loss_in_words(fate)}"
-        )
-        print(f"  evidence {fate.message} ({where}): {said.text if said else '?'}")
-    print("\n== Account (characters) ==")
-    print(f"{'layer':<14}{'asked':>8}{'cap':>8}{'granted':>9}{'received':>10}  kept  dropped  status")
-    for row in view.layers.itertuples():
-        cap = "–" if row.cap != row.cap else f"{int(row.cap):,}"
-        print(
-            f"{LAYER_NAMES[Layer(row.layer)]:<14}{row.asked:>8,}{cap:>8}{row.granted:>9,}"
-            f"{row.received:>10,}{row.kept:>6}{row.dropped:>9}  {row.status}"
-            + (f": {row.note}" if row.note else "")
-        )
-    print(f"{'total':<14}{'':>25}{view.row['total']:>10,}")
-    for name, part in view.items[~view.items["kept"]].groupby("layer", sort=False):
-        print(f"\n== Dropped by {name} ==")
-        for item in part.itertuples():
-            print(f"  {item.id} ({item.size:,} characters): {item.reason} {item.detail}".rstrip())
-    print("\n== System prompt ==")
-    print(view.system)
-    print("\n== History and message ==")
-    for turn in view.turns:
-        print(f"[{turn.role}] {turn.content}")
+    print(turn_text(view))
 
 
 @app.command("runs")
-def runs_command(out: Out = Path(), as_json: Json = False) -> None:
+def runs_command(out: Out = None, as_json: Json = False) -> None:
     """List the runs of a folder."""
-    found = list_runs(out)
+    folder = out or runs_folder()
+    found = list_runs(folder)
     if as_json:
         _print({"runs": [{"name": r.name, "problem": r.problem, **r.manifest} for r in found]})
         return
@@ -165,7 +144,11 @@ def runs_command(out: Out = Path(), as_json: Json = False) -> None:
         result = "–" if value is None else f"{value:.0%} of {old['count']} old answers"
         print(f"{info.name}  {info.problem or result}")
     if not found:
-        print(f"no runs in {out}; make one with python -m eval replay shop")
+        print(f"no runs in {folder}; make one with python -m eval replay shop")
+
+
+def _open(run: str, out: Path | None) -> Run:
+    return Run(find_run(run, out or runs_folder()))
 
 
 def _counts(counts: dict[str, int]) -> str:

@@ -223,7 +223,7 @@ def make_dataset(
     """A dataset of validated conversations. Every loader ends here.
 
     Raises `DatasetError` with all faults of references: ids used twice, evidence that names no
-    message, a question asked before its evidence, an empty dataset. `source` names the file in them.
+    message, a question asked before its evidence, an empty dataset. `source` names the file.
     """
     talks = tuple(conversations)
     faults = list(_faults_between(source or name, [(0, talk) for talk in talks]))
@@ -242,10 +242,10 @@ def read_native(path: Path) -> Dataset:
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         if not line.strip():
             continue
-        record, found = _parse(str(path), number, line)
-        faults += found
-        if record is not None:
-            talks.append((number, record))
+        try:
+            talks.append((number, _parse(str(path), number, line)))
+        except DatasetError as error:
+            faults += error.faults
     faults += _faults_between(str(path), talks)
     if faults:
         raise DatasetError(sorted(faults, key=lambda fault: fault.line))
@@ -270,29 +270,38 @@ def read_json(path: Path) -> Any:
     """A file's JSON. Raises `DatasetError` as `read_text` does, and where it is not JSON."""
     text = read_text(path)
     try:
-        return json.loads(text)
+        return _loads(text)
     except (ValueError, RecursionError) as error:
         raise DatasetError([_not_json(str(path), 0, error)]) from error
 
 
+def _loads(text: str) -> Any:
+    value = json.loads(text)
+    if "\\ud" in text or "\\uD" in text:
+        # An escaped half of a surrogate pair is no text: no file, store or model would take it.
+        json.dumps(value, ensure_ascii=False).encode()
+    return value
+
+
 def validate(
     file: str, shape: TypeAdapter[Shape], value: Any, where: str = "", line: int = 0
-) -> tuple[Shape | None, list[Fault]]:
-    """The value in that shape, or None and all its faults; `where` stands before their fields."""
+) -> Shape:
+    """The value in that shape. Raises `DatasetError` with all faults, `where` before them."""
     try:
-        return shape.validate_python(value), []
+        return shape.validate_python(value)
     except ValidationError as error:
-        return None, [
-            Fault(file, line, _under(where, _path(fault["loc"])), _reason(fault))
+        faults = [
+            Fault(file, line, _path(where, fault["loc"]), _reason(fault))
             for fault in error.errors(include_url=False)
         ]
+        raise DatasetError(faults) from error
 
 
-def _parse(file: str, number: int, line: str) -> tuple[ConversationRecord | None, list[Fault]]:
+def _parse(file: str, number: int, line: str) -> ConversationRecord:
     try:
-        value = json.loads(line)
+        value = _loads(line)
     except (ValueError, RecursionError) as error:
-        return None, [_not_json(file, number, error)]
+        raise DatasetError([_not_json(file, number, error)]) from error
     return validate(file, CONVERSATION, value, line=number)
 
 
@@ -305,14 +314,9 @@ def _not_json(file: str, number: int, error: Exception) -> Fault:
     return Fault(file, number, "", f"not JSON: {kind}")
 
 
-def _path(location: tuple[int | str, ...]) -> str:
-    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
-    return "".join(steps).lstrip(".")
-
-
-def _under(where: str, path: str) -> str:
-    joint = "" if not where or path.startswith("[") or where.endswith(" ") else "."
-    return f"{where}{joint}{path}" if path else where
+def _path(where: str, location: tuple[int | str, ...]) -> str:
+    steps = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in location)
+    return where + (steps.removeprefix(".") if not where or where.endswith(" ") else steps)
 
 
 # What was given may be huge or nested deeply, and `repr` would follow it down.

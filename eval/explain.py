@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from datetime import datetime
+from typing import Any
 from zoneinfo import ZoneInfo
 
 from eval.dataset import ConversationRecord
 from eval.evidence import Fate, Stage
-from memcore import Layer, Message
+from memcore import Item, Layer, Message, Reason
 
 LAYER_NAMES = {
     Layer.PERSONA: "persona",
@@ -19,7 +21,7 @@ LAYER_NAMES = {
     Layer.WINDOW: "window",
 }
 
-_STAGE_WORDS = {
+STAGE_WORDS = {
     Stage.NOT_STORED: "it was not stored yet",
     Stage.NOT_SEARCHED: "nothing was searched",
     Stage.FAILED: "the search failed",
@@ -76,6 +78,38 @@ def _found(fates: Sequence[Fate]) -> str:
 
 def loss_in_words(fate: Fate) -> str:
     """Why a piece of evidence is not in the prompt: the layer, how far it came, and the detail."""
-    words = _STAGE_WORDS[fate.stage]
+    words = STAGE_WORDS[fate.stage]
     layer = f"{LAYER_NAMES[fate.layers[0]]}: " if fate.layers else ""
     return f"{layer}{words} ({fate.detail})" if fate.detail else f"{layer}{words}"
+
+
+def search_in_words(search: Mapping[str, Any], items: Sequence[Item]) -> str:
+    """One sentence on a turn's own search: what it found, what is quoted, what became of the rest.
+
+    `search` is the excerpts' row of the account, `items` what was offered to the turn's layers.
+    """
+    if search["status"] == "failed":
+        return f"The search failed: {search['note']}."
+    if search["status"] == "skipped":
+        return f"Nothing was searched: {_why_not_searched(str(search['note']))}."
+    hits = [item for item in items if item.layer is Layer.EXCERPTS]
+    if not hits:
+        return "The search found nothing that has a word in common with it."
+    quoted = sum(hit.kept for hit in hits)
+    rest = Counter(hit.reason for hit in hits if hit.reason is not None)
+    left = ", ".join(f"{count} {_REST_WORDS.get(why, str(why))}" for why, count in rest.most_common())
+    found = f"The search found {len(hits)} message{'' if len(hits) == 1 else 's'}"
+    spent = f" in {search['received']:,} characters" if quoted else ""
+    return f"{found} and quoted {quoted or 'none'}{spent}{f'; {left}' if left else ''}."
+
+
+_REST_WORDS = {
+    Reason.IN_WINDOW: "stood in the window already",
+    Reason.DUPLICATE: "came along with those",
+    Reason.OVER_LIMIT: "ranked too low",
+    Reason.OVER_BUDGET: "did not fit",
+}
+
+
+def _why_not_searched(note: str) -> str:
+    return note.removeprefix("not searched: ") or "the layer is switched off"

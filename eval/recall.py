@@ -7,6 +7,7 @@ in the prompt; `all`: every one is.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import ir_measures
@@ -14,12 +15,16 @@ import pandas as pd
 from ir_measures import MRR, R, nDCG
 
 from eval.evidence import Stage
+from eval.explain import LAYER_NAMES
 from eval.runs import Tables
 from eval.stats import Share, share
-from memcore import MnemoscopeError
+from memcore import Layer, MnemoscopeError
 
 DAYS = 12
 """From this age in days on, an answer counts as old."""
+
+CURVE_EDGES = (2, 7, 12, 20, 30, 45, 60, 90, 180, 365)
+"""Edges of the curve's bands of answer age, in days; finer than the report's, older ones too."""
 
 MEASURES = (R @ 4, R @ 10, MRR @ 10, nDCG @ 10)
 
@@ -41,19 +46,38 @@ def age_bands(days: int = DAYS) -> list[tuple[str, float, float]]:
     """
     if days < 1:
         raise MnemoscopeError(f"the age from which an answer is old must be at least 1, not {days}")
-    edges = [0, *(edge for edge in (2, 7, 12, 30, 60) if edge < days), days]
+    return _bands([0, *(edge for edge in (2, 7, 12, 30, 60) if edge < days), days])
+
+
+def _bands(edges: list[int]) -> list[tuple[str, float, float]]:
     bands = [
         (f"{low}–{high - 1}" if high - low > 1 else f"{low}", float(low), float(high))
-        for low, high in zip(edges, edges[1:], strict=False)
+        for low, high in pairwise(edges)
     ]
-    return [*bands, (f"≥ {days}", float(days), float("inf"))]
+    return [*bands, (f"≥ {edges[-1]}", float(edges[-1]), float("inf"))]
 
 
 def by_age(asked: pd.DataFrame, days: int = DAYS) -> pd.DataFrame:
     """A row for each band of answer age: name, some and all with Wilson intervals."""
+    return _in_bands(asked, age_bands(days))
+
+
+def age_curve(asked: pd.DataFrame, days: int = DAYS) -> pd.DataFrame:
+    """As `by_age`, in finer bands, and with the answers of `days` and older in bands too.
+
+    `days` is always the edge of a band; the last band is the oldest with an answer in it.
+    """
+    ages = measured(asked)["age_days"]
+    oldest = float(ages.max()) if len(ages) else 0.0
+    further = [edge for edge in CURVE_EDGES if days < edge <= oldest]
+    lower = [edge for edge in CURVE_EDGES if edge < days]
+    return _in_bands(asked, _bands([0, *lower, days, *further]))
+
+
+def _in_bands(asked: pd.DataFrame, bands: list[tuple[str, float, float]]) -> pd.DataFrame:
     counted = measured(asked)
     rows = []
-    for name, low, high in age_bands(days):
+    for name, low, high in bands:
         band = counted[(counted["age_days"] >= low) & (counted["age_days"] < high)]
         rows.append({"age": name, "from": low, "to": high, **_shares(band)})
     return pd.DataFrame(rows)
@@ -104,6 +128,36 @@ def funnel(asked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def lost(asked: pd.DataFrame) -> pd.DataFrame:
+    """The measured questions of which some evidence is not in the prompt, in the funnel's order.
+
+    As `questions`, with `of` (how many evidence messages there are) added.
+    """
+    counted = measured(asked)
+    counted = counted[~counted["all"]]
+    order = {str(stage): number for number, stage in enumerate(Stage)}
+    return (
+        counted.assign(of=counted["evidence"].map(len), order=counted["stage"].map(order))
+        .sort_values(["order", "lost_by", "age_days"], kind="stable")
+        .drop(columns="order")
+        .reset_index(drop=True)
+    )
+
+
+def losers(asked: pd.DataFrame) -> dict[str, str]:
+    """The layer that lost evidence, in words, by the stage at which it was lost; several joined."""
+    found: dict[str, list[str]] = {}
+    for stage, layer in lost(asked)[["stage", "lost_by"]].drop_duplicates().itertuples(index=False):
+        if isinstance(layer, str):
+            found.setdefault(str(stage), []).append(LAYER_NAMES[Layer(layer)])
+    return {stage: ", ".join(names) for stage, names in found.items()}
+
+
+def overall(asked: pd.DataFrame) -> dict[str, Any]:
+    """`some` and `all` of the measured questions among these, as the rows of the tables have it."""
+    return _shares(measured(asked))
+
+
 def ranking(run: Tables, asked: pd.DataFrame) -> dict[str, float]:
     """recall@k, MRR and nDCG of the search's ranking, over the measured questions, by ir_measures.
 
@@ -138,6 +192,22 @@ def irrelevant(asked: pd.DataFrame) -> dict[str, float]:
     return {"questions": len(empty), "excerpt_characters_mean": round(mean, 1)}
 
 
+def characters_per_question(asked: pd.DataFrame) -> float:
+    """The whole prompt of a question, on average; 0 where there is none."""
+    return round(float(asked["characters"].mean()), 1) if len(asked) else 0.0
+
+
+def coverage(asked: pd.DataFrame) -> dict[str, int]:
+    """How many questions there are, can be measured, are unanswerable, name no evidence."""
+    answerable = asked["answerable"].astype(bool)
+    return {
+        "all": len(asked),
+        "measured": len(measured(asked)),
+        "unanswerable": int((~answerable).sum()),
+        "without_evidence": int((answerable & (asked["evidence"].map(len) == 0)).sum()),
+    }
+
+
 def headline(run: Tables) -> dict[str, Any]:
     """What a list of runs shows: old answers reached, characters a turn, layers that failed."""
     asked = questions(run)
@@ -164,12 +234,7 @@ def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
     return {
         "run": run.name,
         "days": days,
-        "questions": {
-            "all": len(asked),
-            "measured": len(counted),
-            "unanswerable": int((~asked["answerable"]).sum()),
-            "without_evidence": int((asked["answerable"] & (asked["evidence"].map(len) == 0)).sum()),
-        },
+        "questions": coverage(asked),
         "overall": _shares(counted),
         "old": _shares(old),
         "old_by_language": _records(by_group(old, "language")),
@@ -183,7 +248,7 @@ def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
         "funnel": _records(funnel(asked)),
         "ranking": ranking(run, asked),
         "unanswerable": irrelevant(asked),
-        "characters_per_question": round(float(asked["characters"].mean()), 1) if len(asked) else 0,
+        "characters_per_question": characters_per_question(asked),
     }
 
 

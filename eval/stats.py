@@ -30,3 +30,21 @@ def share(hits: int, count: int) -> Share:
         return Share(0, 0, None, None, None)
     interval = binomtest(hits, count).proportion_ci(0.95, method="wilson")
     return Share(hits, count, hits / count, float(interval.low), float(interval.high))
+
+
+def percent(value: float | None) -> str:
+    """A share in whole percent; never `100%` or `0%` for what is not quite all or nothing."""
+    if value is None or value != value:
+        return "–"
+    if 0 < value < 0.005:
+        return "<1%"
+    if 0.995 <= value < 1:
+        return ">99%"
+    return f"{value:.0%}"
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """An interval of shares in whole percent: `56–73%`."""
+    if low is None or high is None or low != low or high != high:
+        return "–"
+    return f"{low:.0%}".rstrip("%") + f"–{high:.0%}"

@@ -1,10 +1,16 @@
-"""Recall as text for a terminal."""
+"""Recall, and one turn, as text for a terminal."""
 
 from __future__ import annotations
 
 from typing import Any
+from zoneinfo import ZoneInfo
 
+import pandas as pd
+
+from eval.explain import LAYER_NAMES, loss_in_words, verdict
 from eval.stats import Share
+from eval.turns import TurnView
+from memcore import Layer
 
 
 def recall_text(report: dict[str, Any]) -> str:
@@ -49,3 +55,50 @@ def _share(row: dict[str, Any], name: str) -> str:
         Share(row[f"{name}_hits"], row["count"], row[f"{name}_value"], row[f"{name}_low"],
               row[f"{name}_high"])
     )  # fmt: skip
+
+
+def turn_text(view: TurnView) -> str:
+    """A turn as text: the verdict, its evidence, the account, what was dropped, the whole prompt."""
+    asked = view.row["time"].astimezone(ZoneInfo(view.talk.timezone))
+    lines = [
+        f"{view.talk.title or view.talk.id} · asked {asked:%d %b %Y, %H:%M} ({view.talk.timezone})",
+        f"Question: {view.row['text']}",
+        verdict(view.talk, view.messages, view.row["time"], view.fates),
+    ]
+    for fate in view.fates:
+        said = view.messages[fate.message].text if fate.message in view.messages else "?"
+        where = ", ".join(LAYER_NAMES[layer] for layer in fate.layers)
+        fared = where if fate.reached else f"lost: {loss_in_words(fate)}"
+        lines.append(f"  evidence {fate.message} ({fared}): {said}")
+    lines += ["", "== Account, in characters ==", *_account(view)]
+    dropped = view.items[~view.items["kept"]]
+    for name, part in dropped.groupby("layer", sort=False):
+        lines += ["", f"== Dropped by {LAYER_NAMES[Layer(name)]} =="]
+        lines += [
+            f"  {item.id} ({item.size:,} characters): {item.reason} {item.detail}".rstrip()
+            for item in part.itertuples()
+        ]
+    lines += ["", "== System prompt ==", view.system, "", "== History and message =="]
+    return "\n".join([*lines, *(f"[{turn.role}] {turn.content}" for turn in view.turns)])
+
+
+def _account(view: TurnView) -> list[str]:
+    head = ("layer", "asked", "cap", "granted", "received", "kept", "dropped", "status")
+    rows = [head]
+    for row in view.layers.itertuples():
+        cap = "–" if pd.isna(row.cap) else f"{int(row.cap):,}"
+        status = f"{row.status}: {row.note}" if row.note else row.status
+        rows.append(
+            (LAYER_NAMES[Layer(row.layer)], f"{row.asked:,}", cap, f"{row.granted:,}",
+             f"{row.received:,}", str(row.kept), str(row.dropped), status)
+        )  # fmt: skip
+    rows.append(("total", "", "", "", f"{view.row['total']:,}", "", "", ""))
+    widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)]
+    return [
+        "  ".join(
+            [row[0].ljust(widths[0])]
+            + [row[column].rjust(widths[column]) for column in range(1, len(head) - 1)]
+            + [row[-1]]
+        ).rstrip()
+        for row in rows
+    ]

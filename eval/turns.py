@@ -6,11 +6,10 @@ composes again with other settings.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal, cast
 
 import pandas as pd
 
@@ -19,7 +18,19 @@ from eval.dataset import ConversationRecord, QuestionRecord, from_line
 from eval.evidence import Fate, Stage, trace
 from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
 from eval.runs import Run
-from memcore import Composition, Layer, Memory, Message, MnemoscopeError, NotFound, Settings, Turn
+from eval.tables import Rows
+from memcore import (
+    Composition,
+    Item,
+    Layer,
+    Memory,
+    Message,
+    MnemoscopeError,
+    NotFound,
+    Reason,
+    Settings,
+    Turn,
+)
 from memcore.testing import InMemoryStore
 
 SYSTEM_LAYERS = (Layer.PERSONA, Layer.SUMMARY, Layer.NOTES, Layer.EXCERPTS)
@@ -51,6 +62,30 @@ class TurnView:
         """The conversation's messages by id, in time order."""
         return {message.id: message for message in self.talk.messages()}
 
+    @cached_property
+    def offered(self) -> tuple[Item, ...]:
+        """Everything that was offered to a layer, as the composer named it."""
+        return tuple(
+            Item(
+                Layer(row["layer"]),
+                str(row["id"]),
+                str(row["kind"]),
+                int(row["size"]),
+                bool(row["kept"]),
+                int(row["place"]),
+                None if pd.isna(row["reason"]) else Reason(row["reason"]),
+                str(row["detail"] or ""),
+                None if pd.isna(row["score"]) else float(row["score"]),
+                tuple(map(str, row["covers"])),
+                bool(row["cut"]),
+            )
+            for row in records(self.items)
+        )
+
+    def layer(self, layer: Layer) -> dict[str, Any]:
+        """A layer's row of the account."""
+        return records(self.layers[self.layers["layer"] == layer])[0]
+
     def text(self, layer: Layer) -> str:
         """A layer's text as it stands in the prompt."""
         found = self.layers.loc[self.layers["layer"] == layer, "text"]
@@ -74,12 +109,17 @@ class TurnView:
         sent: list[Turn] = []
         said = [(message.role, message.text) for _, message in self.history]
         for role, text in [*said, ("user", str(self.row["text"]))]:
-            kind = "user" if role == "user" else "assistant"
+            kind: Literal["user", "assistant"] = "user" if role == "user" else "assistant"
             if sent and sent[-1].role == kind:
                 sent[-1] = Turn(kind, f"{sent[-1].content}\n\n{text}")
             else:
                 sent.append(Turn(kind, text))
         return sent
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """The rows of a table, each by column name."""
+    return cast(list[dict[str, Any]], frame.to_dict(orient="records"))
 
 
 def conversations(run: Run) -> pd.DataFrame:
@@ -100,25 +140,34 @@ def turn_list(run: Run, conversation: str) -> pd.DataFrame:
     )
 
 
+def previous_turn(view: TurnView) -> int | None:
+    """The turn that was composed before this one in the same thread, None for the first."""
+    found = view.run.query(
+        "SELECT max(turn) AS turn FROM {turns} WHERE conversation = ? AND thread = ? AND turn < ?",
+        [view.talk.id, view.row["thread"], view.number],
+    )["turn"].iloc[0]
+    return None if pd.isna(found) else int(found)
+
+
 def load_turn(run: Run, conversation: str, turn: int) -> TurnView:
     """A turn of a run. Raises `NotFound` where there is none of that number."""
     key = [conversation, turn]
     where = "WHERE conversation = ? AND turn = ?"
-    rows = run.query(f"SELECT * FROM {{turns}} {where}", key).to_dict(orient="records")
+    rows = records(run.query(f"SELECT * FROM {{turns}} {where}", key))
     if not rows:
         raise NotFound(f"run {run.name} has no turn {turn} of conversation {conversation!r}")
-    asked = run.query(f"SELECT * FROM {{questions}} {where}", key).to_dict(orient="records")
-    traced = run.query(f"SELECT * FROM {{evidence}} {where}", key)
+    asked = records(run.query(f"SELECT * FROM {{questions}} {where}", key))
+    traced = records(run.query(f"SELECT * FROM {{evidence}} {where}", key))
     fates = tuple(
         Fate(
-            row.message,
-            Stage(row.stage),
-            tuple(Layer(name) for name in row.layers),
-            row.detail,
-            None if pd.isna(row.rank) else int(row.rank),
-            None if pd.isna(row.score) else float(row.score),
+            row["message"],
+            Stage(row["stage"]),
+            tuple(Layer(name) for name in row["layers"]),
+            row["detail"],
+            None if pd.isna(row["rank"]) else int(row["rank"]),
+            None if pd.isna(row["score"]) else float(row["score"]),
         )
-        for row in traced.itertuples()
+        for row in traced
     )
     return TurnView(
         run,
@@ -180,14 +229,42 @@ class MemoryAt:
         return composition, trace(composition, evidence, self.state.messages)
 
 
+def recomposed(view: TurnView, at: MemoryAt, changes: dict[str, Any]) -> TurnView:
+    """The turn as it would have been with some settings changed; nothing of it is kept.
+
+    Raises `InvalidSettings` for changes that are not accepted.
+    """
+    composition, fates = at.compose(changes)
+    rows = Rows(view.talk)
+    rows.add(composition, at.message, int(view.row["messages_before"]), 0.0, at.question, fates)
+    tables = {name: table.to_pandas() for name, table in rows.tables().items()}
+    row = {**records(tables["turns"])[0], "turn": view.number, "time": view.row["time"]}
+    asked = records(tables["questions"])
+    return TurnView(
+        view.run,
+        view.talk,
+        row,
+        tables["layers"],
+        tables["items"].sort_values(["layer", "place"], kind="stable"),
+        asked[0] if asked else None,
+        tuple(fates),
+    )
+
+
+def settings_of(run: Run, talk: ConversationRecord) -> Settings:
+    """The settings with which a conversation of the run was replayed."""
+    settings = Settings(**run.manifest["settings"])
+    if "timezone" in run.manifest["changed_settings"]:
+        return settings
+    return settings.vary(timezone=talk.timezone)
+
+
 def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
     """Builds the memory up to a turn, with the run's own settings. Raises `NotFound`."""
     arm = arm_named(run.manifest["arm"])
     talk = load_conversation(run, conversation)
     talk = in_one_thread(talk) if arm.one_thread else talk
-    settings = Settings(**json.loads(json.dumps(run.manifest["settings"])))
-    if "timezone" not in run.manifest["changed_settings"]:
-        settings = settings.vary(timezone=talk.timezone)
+    settings = settings_of(run, talk)
     clock = VirtualClock()
     state = Replayed(Memory(InMemoryStore(), settings, clock))
     number = -1

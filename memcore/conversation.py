@@ -1,36 +1,21 @@
-"""What was said: appended, read back, searched, and quoted as excerpts.
-
-There is one ranking, BM25 over the owner's own messages, computed here from what any store counts,
-so that every store ranks alike and no tenant's text moves another's scores.
-"""
+"""What was said: appended, read back and searched."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import NamedTuple
 
 from memcore import text as analysis
 from memcore.errors import InvalidInput
 from memcore.ports import Store
+from memcore.ranking import rank
 from memcore.settings import Settings
-from memcore.types import Matches, Message, MessageHit, Owner, Posting, QueuedPassage
+from memcore.types import Message, MessageHit, Owner, QueuedPassage
 
 _ROLES = ("user", "assistant", "tool")
 SNIPPET = 160
 """Characters of a search hit's snippet."""
-
-
-class Ranked(NamedTuple):
-    """A found message and its score."""
-
-    id: str
-    thread: str
-    place: int
-    size: int
-    score: float
 
 
 class Conversation:
@@ -49,7 +34,7 @@ class Conversation:
         """
         message = _checked(message)
         with self._store.transaction() as tx:
-            stored = tx.messages.append(owner, message, analysis.stems(message.text))
+            stored = tx.messages.append(owner, message, passage_stems(message))
             tx.queue.add(owner, QueuedPassage("message", message.id, 1))
         return stored
 
@@ -103,6 +88,11 @@ def _snippet(text: str, wanted: Sequence[str]) -> str:
     return text[start:end]
 
 
+def passage_stems(message: Message) -> list[str]:
+    """What a message is found by: who said it, and its text."""
+    return analysis.stems(message.speaker) + analysis.stems(message.text)
+
+
 def _checked(message: Message) -> Message:
     if message.role not in _ROLES:
         raise InvalidInput(
@@ -116,52 +106,3 @@ def _checked(message: Message) -> Message:
         raise InvalidInput(f"message {message.id!r} has no text; leave it out")
     text, speaker = analysis.clean(message.text), analysis.clean(message.speaker)
     return replace(message, text=text, speaker=speaker)
-
-
-def bm25(found: Matches, settings: Settings) -> dict[str, float]:
-    """BM25 scores by message id: Robertson and Zaragoza 2009, with Lucene's idf, which is never
-    negative: `ln(1 + (N - n + 0.5) / (n + 0.5))`.
-    """
-    k1, b, count = settings.bm25_k1, settings.bm25_b, found.documents
-    base, slope = k1 * (1 - b), k1 * b / max(found.mean_length, 1e-9)
-    scores: dict[str, float] = {}
-    for postings in found.postings.values():
-        if not postings:
-            continue
-        idf = math.log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5)) * (k1 + 1)
-        for id, _, _, _, frequency, length, _ in postings:
-            gain = idf * frequency / (frequency + base + slope * length)
-            scores[id] = scores.get(id, 0.0) + gain
-    return scores
-
-
-def rank(
-    found: Matches, settings: Settings, boost: Callable[[Posting], float] | None = None
-) -> list[Ranked]:
-    """The messages found, best first; ties by newer, then by id. `boost` multiplies a score."""
-    scores = bm25(found, settings)
-    where = {posting.id: posting for one in found.postings.values() for posting in one}
-    if boost is not None:
-        scores = {id: score * boost(where[id]) for id, score in scores.items()}
-    order = sorted(scores, key=lambda id: (-scores[id], -where[id].time, id))
-    return [
-        Ranked(id, where[id].thread, where[id].place, where[id].size, scores[id]) for id in order
-    ]
-
-
-def weigh_neighbours(ranked: Sequence[Ranked], weight: float) -> list[Ranked]:
-    """The ranking with a share of each message's next and previous message's score added.
-
-    What is asked about often stands beside what answers it.
-    """
-    if weight == 0:
-        return list(ranked)
-    score_at = {(one.thread, one.place): one.score for one in ranked}
-
-    def beside(one: Ranked) -> float:
-        before = score_at.get((one.thread, one.place - 1), 0.0)
-        return before + score_at.get((one.thread, one.place + 1), 0.0)
-
-    weighed = [one._replace(score=one.score + weight * beside(one)) for one in ranked]
-    weighed.sort(key=lambda one: -one.score)
-    return weighed

@@ -60,7 +60,7 @@ class Notes:
     def delete(self, owner: Owner, key: str, *, actor: str) -> None:
         """Removes a note, its earlier revisions and what is queued or indexed of it, at once.
 
-        The journal keeps that it happened and who did it, not what the note said. Raises `NotFound`.
+        The journal keeps that it happened and who did it, not what it said. Raises `NotFound`.
         """
         with self._store.transaction() as tx:
             if not tx.notes.delete(owner, key):

@@ -33,7 +33,9 @@ _SECRETS = {
     ),
 }
 
-_HINT = re.compile(r"-----BEGIN|sk-|A[KS]IA|gh[pousr]_|github_pat|xox|bearer|key|token", re.I)
+_HINT = re.compile(
+    r"-----BEGIN|sk-|A[KS]IA|gh[pousr]_|github_pat|xox|bearer|key|token", re.IGNORECASE
+)
 """Stands in every text that holds a secret; most texts have none and are done with quickly."""
 
 _INVISIBLE = re.compile(
@@ -45,8 +47,7 @@ _JOINERS = f"[{_JOINER}]*"
 _GAP = rf"[\s{_JOINER}]*+"
 _FENCES = (*Layer, "system", "assistant", "user", "human", "tool", "memory", "instructions")
 _TAG = re.compile(
-    "[<＜﹤]"
-    + rf"(?={_GAP}(?:[|｜]|(?:[/／]{_GAP})?(?:"
+    rf"[<＜﹤](?={_GAP}(?:[|｜]|(?:[/／]{_GAP})?(?:"
     + "|".join(_JOINERS.join(map(re.escape, name)) for name in _FENCES)
     + r")\b))",
     re.IGNORECASE,
@@ -101,5 +102,5 @@ def quote(text: str, indent: str = INDENT) -> str:
 
 
 def fence(layer: Layer, heading: str, body: str) -> str:
-    """A layer's text: its opening line, a heading that says what it is, the body, a closing line."""
+    """A layer's text: an opening line, a heading that says what it is, the body, a closing line."""
     return f"<{layer}>\n{heading}\n{body}\n</{layer}>"

@@ -21,34 +21,48 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="MNEMOSCOPE_", frozen=True, extra="forbid")
 
-    ceiling: int = Field(18_000, ge=0, description="the whole prefix, the persona apart")
-    summary_cap: int = Field(2_000, ge=0, description="the summary layer")
-    notes_cap: int = Field(6_000, ge=0, description="the notes layer")
-    excerpts_cap: int = Field(2_000, ge=0, description="the excerpts layer")
-    window_cap: int = Field(8_000, ge=0, description="last exchange and deeper window together")
+    ceiling: int = Field(default=18_000, ge=0, description="the whole prefix, the persona apart")
+    summary_cap: int = Field(default=2_000, ge=0, description="the summary layer")
+    notes_cap: int = Field(default=6_000, ge=0, description="the notes layer")
+    excerpts_cap: int = Field(default=2_000, ge=0, description="the excerpts layer")
+    window_cap: int = Field(
+        default=8_000, ge=0, description="last exchange and deeper window together"
+    )
 
-    excerpts_limit: int = Field(4, ge=0, description="excerpts a turn")
-    excerpt_size: int = Field(500, ge=40, description="one excerpt")
-    note_size: int = Field(2_000, ge=1, description="any one note")
+    excerpts_limit: int = Field(default=4, ge=0, description="excerpts a turn")
+    excerpt_size: int = Field(default=500, ge=40, description="one excerpt")
+    note_size: int = Field(default=2_000, ge=1, description="any one note")
 
-    min_real_words: int = Field(2, ge=0, description="a message with fewer is not searched")
-    search_mode: SearchMode = Field("lexical", description="how excerpts are found")
-    search_depth: int = Field(100, ge=1, description="hits ranked and accounted for a search")
+    min_real_words: int = Field(default=2, ge=0, description="a message with fewer is not searched")
+    search_mode: SearchMode = Field(default="lexical", description="how excerpts are found")
+    search_depth: int = Field(
+        default=100, ge=1, description="hits ranked and accounted for a search"
+    )
     neighbour_weight: float = Field(
-        0.3, ge=0, le=1, description="share of the next and previous message's score that counts"
+        default=0.5,
+        ge=0,
+        le=1,
+        description="share of a neighbour's score that counts, halving with each further message",
+    )
+    neighbour_reach: int = Field(
+        default=3, ge=0, le=20, description="how many messages away a neighbour counts"
     )
     day_boost: float = Field(
-        1.5, ge=1, description="factor for messages of a day that the query names (yesterday)"
+        default=1.5,
+        ge=1,
+        description="factor for messages of a day that the query names (yesterday)",
     )
     session_gap_minutes: int = Field(
-        120, ge=1, description="silence after which a new session begins"
+        default=120, ge=1, description="silence after which a new session begins"
     )
-    bm25_k1: float = Field(1.2, ge=0, description="BM25 term frequency saturation")
-    bm25_b: float = Field(0.75, ge=0, le=1, description="BM25 length normalisation")
+    bm25_k1: float = Field(default=1.2, ge=0, description="BM25 term frequency saturation")
+    bm25_b: float = Field(default=0.75, ge=0, le=1, description="BM25 length normalisation")
 
-    timezone: str = Field("UTC", description="the owner's time zone, which decides what a day is")
+    timezone: str = Field(
+        default="UTC", description="the owner's time zone, which decides what a day is"
+    )
     layer_seconds: float | None = Field(
-        2.0, gt=0, description="time limit of one layer's reading; none: no limit"
+        default=2.0, gt=0, description="time limit of one layer's reading; none: no limit"
     )
 
     @field_validator("timezone")

@@ -18,6 +18,7 @@ from zoneinfo import ZoneInfo
 
 import pymorphy3
 import Stemmer
+from lunr.stop_word_filter import WORDS as ENGLISH_STOP_WORDS
 from stop_words import get_stop_words
 
 _WORD = re.compile(r"[\w\u0300-\u036f]+(?:['’][\w\u0300-\u036f]+)*")
@@ -38,15 +39,13 @@ _LONGEST = 100
 _ENGLISH = Stemmer.Stemmer("english")
 _RUSSIAN = Stemmer.Stemmer("russian")
 
-_COURTESIES = frozenset(
-    """
-    hi hello hey bye goodbye thanks thank thx please pls welcome ok okay yes yep yeah no nope sure
-    great cool nice perfect good fine sorry wow lol haha morning evening night cheers
-    привет здравствуй здравствуйте добрый доброе доброго вечер утро пока свидания спасибо
-    спасибки благодарю пожалуйста пожалуй ок окей да нет ага угу хорошо ладно отлично супер
-    класс понятно ясно извини извините простите ура хаха договорились
-    """.split()
-)
+_COURTESIES = """
+hi hello hey bye goodbye thanks thank thx please pls welcome ok okay yes yep yeah no nope sure
+great cool nice perfect good fine sorry wow lol haha morning evening night cheers
+привет здравствуй здравствуйте добрый доброе доброго вечер утро пока свидания спасибо
+спасибки благодарю пожалуйста пожалуй ок окей да нет ага угу хорошо ладно отлично супер
+класс понятно ясно извини извините простите ура хаха договорились
+"""
 
 _RELATIVE_DAYS = {
     "сегодня": 0,
@@ -101,8 +100,17 @@ def stem(word: str) -> str:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Stop words of Russian and English, normalised, from the `stop-words` package."""
-    return frozenset(normalize(word) for code in ("ru", "en") for word in get_stop_words(code))
+    """Stop words, normalised: Russian from the `stop-words` package, English from `lunr`.
+
+    The English list is the short one on purpose: the long ones hold words such as home, work, buy,
+    new, and cost 5 points of recall (docs/decisions/0003-text-analysis.md).
+    """
+    return frozenset(map(normalize, [*get_stop_words("ru"), *ENGLISH_STOP_WORDS]))
+
+
+@cache
+def _courtesies() -> frozenset[str]:
+    return frozenset(_COURTESIES.split())
 
 
 def tokens(text: str) -> Iterator[Token]:
@@ -157,7 +165,7 @@ def real_words(text: str) -> list[str]:
             counts = digits >= 3 or letters > 0
             reached = token.end
         else:
-            known = word in stop_words() or word in _COURTESIES
+            known = word in stop_words() or word in _courtesies()
             counts = letters >= 2 and not known and not token.whole
         if counts:
             real.setdefault(word)

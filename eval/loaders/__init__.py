@@ -1,7 +1,7 @@
 """Datasets of every format that is known, as one model.
 
 Each format has a module with `load`, `recognises` and a line on what it looks like; a new one is
-entered in `FORMATS`. Whatever a loader changes, assumes or leaves out is in the dataset's `repairs`.
+entered in `FORMATS`. Whatever a loader changes, assumes or leaves out is in the `repairs`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from eval.dataset import Dataset, make_dataset, read_json, read_native
 from eval.errors import DatasetError, Fault
 from eval.loaders import beam, locomo, longmemeval, native
+from memcore import InvalidInput
 
 AUTO = "auto"
 BUNDLED = Path(__file__).resolve().parents[2] / "datasets"
@@ -40,10 +41,10 @@ def load(source: str | Path, format: str = AUTO, limit: int | None = None) -> Da
 
     `auto` recognises the format by content. `limit` keeps the first conversations, after all have
     been checked. Raises `DatasetError` with every fault that was found, also where the source does
-    not exist, no format recognises it, the format is unknown or `limit` is less than 1.
+    not exist, no format recognises it or the format is unknown; `InvalidInput` for a limit below 1.
     """
     if limit is not None and limit < 1:
-        raise DatasetError([Fault(str(source), 0, "limit", f"must be at least 1, got {limit}")])
+        raise InvalidInput(f"limit must be at least 1, got {limit}")
     if format != AUTO and format not in FORMATS:
         reason = f"{format!r} is no format; give {AUTO} or {_formats()}"
         raise DatasetError([Fault(str(source), 0, "format", reason)])

@@ -16,8 +16,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StrictInt, StrictStr, TypeAdapter
 
-from eval.dataset import Dataset, read_json, validate
-from eval.errors import DatasetError
+from eval.dataset import Dataset, Shape
 from eval.loaders.native import (
     MINUTE,
     SECOND,
@@ -67,7 +66,7 @@ _CHAT = TypeAdapter(list[_Batch])
 _QUESTIONS = TypeAdapter(dict[str, list[_Question]])
 
 
-def recognises(path: Path, content: Any = None) -> bool:
+def recognises(path: Path, _content: Any = None) -> bool:
     """Whether the folder holds a chat, or a folder that does."""
     return path.is_dir() and (
         (path / CHAT).is_file() or any((one / CHAT).is_file() for one in path.iterdir())
@@ -96,25 +95,19 @@ def _by_number(path: Path) -> tuple[int, str]:
     return (int(path.name) if re.fullmatch(r"[0-9]{1,18}", path.name) else 10**18, path.name)
 
 
-def _read(building: Building, file: Path, shape: TypeAdapter[Any]) -> Any:
-    """The file's content in that shape; None where it has faults."""
-    try:
-        found, faults = validate(str(file), shape, read_json(file))
-    except DatasetError as error:
-        found, faults = None, list(error.faults)
-    building.faults += faults
-    return found
+def _read(building: Building, file: Path, shape: TypeAdapter[Shape]) -> Shape | None:
+    before = len(building.faults)
+    content = building.content(file)
+    return building.read(shape, content, file=file) if len(building.faults) == before else None
 
 
 def _add(building: Building, folder: Path) -> None:
     id = f"beam-{folder.resolve().name}"
-    batches: list[_Batch] | None = _read(building, folder / CHAT, _CHAT)
-    probes: dict[str, list[_Question]] | None = _read(building, folder / QUESTIONS, _QUESTIONS)
-    if batches is None or probes is None:
-        return
-    messages = _messages(building, id, batches, folder / CHAT)
-    if not messages:
-        building.fault("", "there is no dated message in it", folder / CHAT)
+    chat = folder / CHAT
+    batches = _read(building, chat, _CHAT)
+    probes = _read(building, folder / QUESTIONS, _QUESTIONS)
+    messages = _messages(building, id, batches, chat) if batches is not None else []
+    if not messages or probes is None:
         return
     asked = {"asked_at": messages[-1]["time"] + MINUTE}
     known = {message["id"] for message in messages}
@@ -139,7 +132,7 @@ def _add(building: Building, folder: Path) -> None:
             "threads": [{"id": "main", "messages": messages}],
             "questions": questions,
         },
-        folder / CHAT,
+        chat,
     )
 
 
@@ -171,6 +164,8 @@ def _messages(
             messages.append(said | {"time": time, "text": text})
         else:
             building.repair(id, "holds nothing but white space; left out", name)
+    if not messages:
+        building.fault("", "there is no message in it", file)
     if marks:
         building.repair(id, f"the mark {_MARK!r} and what follows cut from {marks} user messages")
     return messages

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
-from eval.dataset import Dataset, read_json, validate
+from eval.dataset import Dataset, read_json
 from eval.loaders.native import (
     MINUTE,
     SECOND,
@@ -75,7 +75,7 @@ class _Session(NamedTuple):
     turns: list[_Turn]
 
 
-def recognises(path: Path, content: Any) -> bool:
+def recognises(_path: Path, content: Any) -> bool:
     """Whether one of the first items has a conversation and its sample id or questions."""
     return isinstance(content, list) and any(
         isinstance(item, dict) and "conversation" in item and ("qa" in item or "sample_id" in item)
@@ -86,9 +86,8 @@ def recognises(path: Path, content: Any) -> bool:
 def load(path: Path) -> Dataset:
     """The samples of a file. Raises `DatasetError` with every fault found in it."""
     building = Building(path, "locomo")
-    samples, faults = validate(str(path), _SAMPLES, read_json(path))
-    building.faults += faults
-    for number, sample in enumerate(samples or ()):
+    samples = building.read(_SAMPLES, read_json(path)) or []
+    for number, sample in enumerate(samples):
         _add(building, sample, f"[{number}]")
     return building.dataset()
 
@@ -129,8 +128,7 @@ def _add(building: Building, sample: _Sample, where: str) -> None:
 
 
 def _speakers(building: Building, sample: _Sample, where: str) -> tuple[str, str] | None:
-    found, faults = validate(str(building.path), _SPEAKERS, sample.conversation, where)
-    building.faults += faults
+    found = building.read(_SPEAKERS, sample.conversation, where)
     if found is None:
         return None
     if found.speaker_a == found.speaker_b:
@@ -147,11 +145,9 @@ def _sessions(building: Building, sample: _Sample, where: str) -> list[_Session]
     for name, key in keys.items():
         if key not in talk:
             building.fault(f"{where}.{key}", f"is missing, and {name} is there")
-    file = str(building.path)
     given = {key: talk[key] for key in keys.values() if key in talk}
-    dates, faults = validate(file, _DATES, given, where)
-    turns, more = validate(file, _TURNS, {name: talk[name] for name in names}, where)
-    building.faults += faults + more
+    dates = building.read(_DATES, given, where)
+    turns = building.read(_TURNS, {name: talk[name] for name in names}, where)
     speakers = [talk.get("speaker_a"), talk.get("speaker_b")]
     for name, said in (turns or {}).items():
         for t, turn in enumerate(said):

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 
 from pydantic import Field, TypeAdapter
 
-from eval.dataset import Dataset, read_json, validate
+from eval.dataset import Dataset, read_json
 from eval.errors import DatasetError
 from eval.loaders.native import (
     SECOND,
@@ -25,6 +25,7 @@ from eval.loaders.native import (
     SourceRecord,
     answer_text,
     date_reader,
+    distinct,
     following,
     late_start,
 )
@@ -63,7 +64,7 @@ class _QueryData(SourceRecord):
     question_date: _Date
     answer_session_ids: list[str]
     original_answer: Answer = None
-    original_answer_session_ids: list[str] = []
+    original_answer_session_ids: list[str] | None = None
 
 
 class _Query(SourceRecord):
@@ -163,22 +164,16 @@ def load(path: Path) -> Dataset:
 
 
 def _cases(building: Building, file: Path) -> list[_Case]:
-    try:
-        content = read_json(file)
-    except DatasetError as error:
-        building.faults += error.faults
+    before = len(building.faults)
+    content = building.content(file)
+    if len(building.faults) > before:
         return []
     if isinstance(content, list):
-        originals, faults = validate(str(file), _ORIGINALS, content)
-        building.faults += faults
-        return [
-            case
-            for number, original in enumerate(originals or ())
-            if (case := _from_original(building, original, f"[{number}]", file))
-        ]
-    reme, faults = validate(str(file), _REME, content)
-    building.faults += faults
-    return [_from_reme(reme)] if reme else []
+        given = building.read(_ORIGINALS, content, file=file) or []
+        cases = [_from_original(building, one, f"[{n}]", file) for n, one in enumerate(given)]
+        return [case for case in cases if case is not None]
+    reme = building.read(_REME, content, file=file)
+    return [] if reme is None else [_from_reme(reme)]
 
 
 def _from_original(building: Building, given: _Original, where: str, file: Path) -> _Case | None:
@@ -223,9 +218,9 @@ def _add(building: Building, case: _Case, file: Path) -> None:
     placed = _placed(building, case)
     threads: dict[str, list[dict[str, Any]]] = {}
     for one in placed:
-        said = {"id": one.id, "role": one.turn.role, "speaker": one.turn.name or one.turn.role}
-        said |= {"time": one.time, "text": one.turn.content}
-        threads.setdefault(one.thread, []).append(said)
+        turn = one.turn
+        said = {"id": one.id, "role": turn.role, "speaker": turn.name or turn.role}
+        threads.setdefault(one.thread, []).append(said | {"time": one.time, "text": turn.content})
     question = {
         "id": case.id,
         "text": case.question,
@@ -266,15 +261,20 @@ def _placed(building: Building, case: _Case) -> list[_Placed]:
                 building.repair(case.id, late_start(session.date), threads[number])
         else:
             building.repair(case.id, "has no message; left out", threads[number])
-    placed = []
+    placed, elsewhen = [], 0
     for number, session in enumerate(case.sessions):
+        date = f"{session.date:%Y-%m-%dT%H:%M}"
         for index, turn in enumerate(session.turns):
             id = f"{threads[number]}:{index}"
+            elsewhen += (turn.created_at or date)[:16] != date
             if turn.content.strip():
                 time = starts[number] + SECOND * index
                 placed.append(_Placed(id, session.id, threads[number], time, turn))
             else:
                 building.repair(case.id, "holds nothing but white space; left out", id)
+    if elsewhen:
+        what = "messages are created at another time than their session's; its date is taken"
+        building.repair(case.id, f"{elsewhen} {what}")
     return placed
 
 
@@ -296,16 +296,17 @@ def _thread_names(building: Building, case: _Case) -> list[str]:
 
 
 def _evidence(building: Building, case: _Case, placed: list[_Placed]) -> list[str]:
-    named = dict.fromkeys(case.answer_sessions)
+    named = distinct(case.answer_sessions)
     found = [one for one in placed if one.turn.has_answer]
-    for name in named.keys() - {session.id for session in case.sessions}:
-        building.repair(case.id, f"answer session {name[:80]!r} is not in the haystack")
-    if found:
-        for name in named.keys() - {one.session for one in found}:
+    given, flagged = {one.id for one in case.sessions}, {one.session for one in found}
+    for name in named:
+        if name not in given:
+            building.repair(case.id, f"answer session {name[:80]!r} is not in the haystack")
+        elif found and name not in flagged:
             building.repair(case.id, "an answer session without flagged turn, not evidence", name)
-    elif named and case.abstention:
+    if named and not found and case.abstention:
         building.repair(case.id, "an abstention without flagged turn; it has no evidence")
-    elif named:
+    elif named and not found:
         found = [one for one in placed if one.session in named and one.turn.role == "user"]
         building.repair(case.id, "no turn is flagged; user turns of answer sessions are evidence")
     for one in found:
@@ -325,21 +326,9 @@ def _list_assumptions(building: Building, case: _Case, placed: list[_Placed]) ->
         count = sum(one.time >= case.date for one in placed)
         what = f"{len(late)} of {len(case.sessions)} sessions are not before the question"
         building.repair(case.id, f"{what}; {count} messages stay invisible to it")
-    dates = {session.id: f"{session.date:%Y-%m-%dT%H:%M}" for session in case.sessions}
-    own = sum(
-        (one.turn.created_at or dates[one.session])[:16] != dates[one.session] for one in placed
-    )
-    if own:
-        building.repair(
-            case.id,
-            f"{own} messages are created at another time than their session; "
-            "the session's date is taken",
-        )
     if case.relabelled is not None:
-        building.repair(
-            case.id, f"ReMe's answer is used, not the original {case.relabelled[:80]!r}"
-        )
+        original = case.relabelled[:80]
+        building.repair(case.id, f"ReMe's answer is used, not the original {original!r}")
     if case.emptied:
-        building.repair(
-            case.id, "ReMe names no answer session where the original does; counted as unanswerable"
-        )
+        what = "ReMe names no answer session where the original does; counted as unanswerable"
+        building.repair(case.id, what)

@@ -12,15 +12,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, TypeAdapter
 
 from eval.dataset import (
     CONVERSATION,
     ConversationRecord,
     Dataset,
     Repair,
+    Shape,
     in_utc,
     make_dataset,
+    read_json,
     validate,
 )
 from eval.errors import DatasetError, Fault
@@ -31,7 +33,7 @@ Answer = str | int | float | None
 _LINES_TRIED = 10
 
 
-def recognises(path: Path, content: Any = None) -> bool:
+def recognises(path: Path, _content: Any = None) -> bool:
     """Whether one of the first lines is a conversation. Broken lines before it do not matter."""
     if not path.is_file():
         return False
@@ -114,11 +116,28 @@ class Building:
     def fault(self, field: str, reason: str, file: Path | None = None) -> None:
         self.faults.append(Fault(str(file or self.path), 0, field, reason))
 
+    def read(
+        self, shape: TypeAdapter[Shape], value: Any, where: str = "", file: Path | None = None
+    ) -> Shape | None:
+        """The value in that shape; None where it has faults."""
+        try:
+            return validate(str(file or self.path), shape, value, where)
+        except DatasetError as error:
+            self.faults += error.faults
+            return None
+
+    def content(self, file: Path) -> Any:
+        """The file's JSON; None where it has faults."""
+        try:
+            return read_json(file)
+        except DatasetError as error:
+            self.faults += error.faults
+            return None
+
     def add(self, conversation: dict[str, Any], file: Path | None = None) -> None:
         """Takes a conversation in native form; what is wrong with it becomes faults."""
         where = f"{conversation['id']}: "[:200]
-        talk, faults = validate(str(file or self.path), CONVERSATION, conversation, where)
-        self.faults += faults
+        talk = self.read(CONVERSATION, conversation, where, file)
         if talk is not None:
             self._talks.append(talk)
 

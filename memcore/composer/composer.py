@@ -131,7 +131,7 @@ class _Turn:
         blocked = count < past.plan(window.granted)
 
         turns, history_layers = history.prefix(past, count)
-        self._items += history.items(past, count, window.granted, blocked)
+        self._items += history.items(past, count, min(window.cap or 0, room), blocked)
         sections = {Layer.SUMMARY: summary, Layer.NOTES: notes, Layer.EXCERPTS: passages}
         layers, system = _layout(persona, sections)
         layers += history_layers
@@ -213,7 +213,7 @@ class _Turn:
         return render.section(Layer.NOTES, [pieces[place] for place in sorted(kept)])
 
     def _excerpts(self, past: History, certain: int, room: int) -> tuple[set[str], str]:
-        """The ids quoted, and the layer's text. `certain` messages of the window are sure to stay."""
+        """The ids quoted, and the layer's text. `certain` messages of the window stay anyway."""
         settings, row = self._settings, self._rows[Layer.EXCERPTS]
         row.cap = settings.excerpts_cap
         row.off = settings.excerpts_cap == 0 or settings.excerpts_limit == 0

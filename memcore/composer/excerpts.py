@@ -12,8 +12,8 @@ from datetime import UTC, datetime, timedelta
 
 from memcore import text as analysis
 from memcore.composer import render
-from memcore.conversation import Ranked, rank, weigh_neighbours
 from memcore.ports import Transaction
+from memcore.ranking import Ranked, rank
 from memcore.screening import mask
 from memcore.settings import Settings
 from memcore.types import Excerpt, Item, Layer, Message, Owner, Posting, Reason
@@ -21,7 +21,7 @@ from memcore.types import Excerpt, Item, Layer, Message, Owner, Posting, Reason
 _SHORTEST = 20
 """Characters below which a piece of a message says too little to be quoted."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_REACH = 6
+_REACH = 4
 """How many neighbours on either side may join a passage."""
 
 
@@ -57,20 +57,21 @@ def find(
         )
     wanted = analysis.query_stems(message.text)
     found = parts.messages.matches(owner, wanted, until=message.time)
-    ranked = rank(found, settings, _day_boost(message, settings))
+    ranked = rank(found, settings, _day_boost(message, settings), neighbours=True)
     own = parts.messages.place_of(owner, message.thread, message.id)
 
     def said(thread: str, place: int) -> bool:  # before the message, of those of its very time
         return own is None or thread != message.thread or place < own
 
     ranked = [one for one in ranked if one.id != message.id and said(one.thread, one.place)]
-    ranked = weigh_neighbours(ranked, settings.neighbour_weight)
     depth = ranked[: settings.search_depth]
     result = _Passages(parts, owner, message, wanted, shown, settings, overhead).take(depth)
     result.order = "lexical: BM25, neighbours weighed"
     if settings.search_mode != "lexical":
         result.order += f" ({settings.search_mode} was asked, there are no vectors)"
-    if len(ranked) > len(depth):
+    if not ranked:
+        result.note = "searched: no earlier message has a word of it"
+    elif len(ranked) > len(depth):
         result.note = f"{len(ranked)} messages found, the first {len(depth)} ranked"
     return result
 
@@ -129,14 +130,15 @@ class _Passages:
             else:
                 room = min(left - (1 if made else 0), self._settings.excerpt_size)
                 share = left // (limit - len(made))
-                message = self._parts.messages.get(self._owner, [hit.id])[0]
-                excerpt = self._passage(hit, message, number, room, min(share, room))
+                around = self._session(hit)
+                centre = next(at for at, one in enumerate(around) if one.place == hit.place)
+                excerpt = self._passage(hit, around, centre, number, room, min(share, room))
                 if excerpt is None:
                     reason = Reason.OVER_BUDGET
                     detail = f"{max(room, 0)} characters were left of the layer's"
                 else:
                     left -= len(excerpt.text) + (1 if made else 0)
-                    made.append((message.time, excerpt))
+                    made.append((around[centre].time, excerpt))
                     items.append(_kept(excerpt, number))
                     continue
             items.append(
@@ -149,38 +151,59 @@ class _Passages:
         return Found([excerpt for _, excerpt in made], items, cost)
 
     def _passage(
-        self, hit: Ranked, message: Message, number: int, room: int, share: int
+        self,
+        hit: Ranked,
+        around: Sequence[Message],
+        centre: int,
+        number: int,
+        room: int,
+        share: int,
     ) -> Excerpt | None:
-        zone = self._settings.zone
-        whole = render.dated(message.time, zone, [render.quotation(message)])
-        if len(whole) > room:
+        """The hit and the neighbours that fit: whole in `room` or else cut, grown within `share`.
+
+        The better ranked neighbour joins first; a side ends at a message that does not fit or that
+        is shown elsewhere.
+        """
+        message = around[centre]
+        lines = {centre: render.quotation(message)}
+        size = len(render.dated(message.time, self._settings.zone, list(lines.values())))
+        if size > room:
             return self._cut(hit, message, number, room)
-        around = self._session(hit)
-        first = last = next(at for at, one in enumerate(around) if one.place == hit.place)
-        lines = {first: render.quotation(message)}
-        size = len(whole)
+        first = last = centre
+        sides = {-1: self._beside(hit, around, centre, -1), 1: self._beside(hit, around, centre, 1)}
         while True:
-            options = []
-            for at in (first - 1, last + 1):
-                if 0 <= at < len(around) and self._free(hit.thread, around[at].place):
-                    if size + 1 + len(around[at].text) > share:
-                        continue
-                    line = render.quotation(around[at])
-                    if size + 1 + len(line) <= share:
-                        score = self._score_at.get((hit.thread, around[at].place), 0.0)
-                        options.append((score, -at, line))
-            if not options:
+            fitting = {
+                side: score
+                for side, (score, line) in sides.items()
+                if line is not None and size + 1 + len(line) <= share
+            }
+            if not fitting:
                 break
-            _, minus_at, line = max(options)
-            lines[-minus_at] = line
-            size += 1 + len(line)
-            first, last = min(first, -minus_at), max(last, -minus_at)
+            side = max(fitting, key=lambda side: (fitting[side], -side))
+            at = first - 1 if side < 0 else last + 1
+            lines[at] = sides[side][1] or ""
+            size += 1 + len(lines[at])
+            first, last = min(first, at), max(last, at)
+            sides[side] = self._beside(hit, around, at, side)
         joined = around[first : last + 1]
         for one in joined:
             self._taken[hit.thread, one.place] = number
+        zone = self._settings.zone
         text = render.dated(joined[0].time, zone, [lines[at] for at in range(first, last + 1)])
         ids = tuple(one.id for one in joined)
         return Excerpt(hit.id, ids, text, hit.score, number, False)
+
+    def _beside(
+        self, hit: Ranked, around: Sequence[Message], at: int, side: int
+    ) -> tuple[float, str | None]:
+        """The score and the line of the message beside `at`; no line where it may not join."""
+        at += side
+        if not 0 <= at < len(around) or len(around[at].text) > self._settings.excerpt_size:
+            return 0.0, None
+        where = (hit.thread, around[at].place)
+        if where in self._taken or self._shown(*where):
+            return 0.0, None
+        return self._score_at.get(where, 0.0), render.quotation(around[at])
 
     def _cut(self, hit: Ranked, message: Message, number: int, room: int) -> Excerpt | None:
         zone = self._settings.zone
@@ -220,9 +243,6 @@ class _Passages:
                     end = number
                     break
         return around[start:end]
-
-    def _free(self, thread: str, place: int) -> bool:
-        return (thread, place) not in self._taken and not self._shown(thread, place)
 
 
 def _kept(excerpt: Excerpt, number: int) -> Item:

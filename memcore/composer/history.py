@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
+from typing import Literal
 
 from memcore.composer.render import SEPARATOR
 from memcore.ports import Transaction
@@ -93,7 +94,7 @@ def prefix(history: History, count: int) -> tuple[tuple[Turn, ...], list[PromptL
         following = pieces[number + 1][1] if number + 1 < len(pieces) else None
         joined = following is not None and following.role == one.role
         texts[layer].append(one.text + (SEPARATOR if joined else ""))
-        role = "user" if one.role == "user" else "assistant"
+        role: Literal["user", "assistant"] = "user" if one.role == "user" else "assistant"
         if turns and turns[-1].role == role:
             turns[-1] = Turn(role, turns[-1].content + SEPARATOR + one.text)
         else:
@@ -101,8 +102,11 @@ def prefix(history: History, count: int) -> tuple[tuple[Turn, ...], list[PromptL
     return tuple(turns), [PromptLayer(layer, "".join(parts)) for layer, parts in texts.items()]
 
 
-def items(history: History, count: int, granted: int, blocked: bool) -> list[Item]:
-    """Every message that was offered, with what became of it; places count from the newest."""
+def items(history: History, count: int, limit: int, blocked: bool) -> list[Item]:
+    """Every message that was offered, with what became of it; places count from the newest.
+
+    `limit` is what cap and ceiling left the window.
+    """
     made = [
         Item(Layer.LAST_EXCHANGE, one.id, "message", len(one.text), True, place, covers=(one.id,))
         for place, one in enumerate(history.exchange, start=1)
@@ -111,7 +115,7 @@ def items(history: History, count: int, granted: int, blocked: bool) -> list[Ite
         kept = place <= count
         reason = detail = None
         if not kept:
-            reason, detail = _why_dropped(history, place, count, granted, blocked)
+            reason, detail = _why_dropped(history, place, count, limit, blocked)
         made.append(
             Item(Layer.WINDOW, one.id, "message", len(one.text), kept, place, reason, detail or "",
                  None, (one.id,))
@@ -125,16 +129,16 @@ def items(history: History, count: int, granted: int, blocked: bool) -> list[Ite
 
 
 def _why_dropped(
-    history: History, place: int, count: int, granted: int, blocked: bool
+    history: History, place: int, count: int, limit: int, blocked: bool
 ) -> tuple[Reason, str]:
     one = history.deeper[place - 1]
-    if history.costs[place] <= granted:
+    if history.costs[place] <= limit:
         if blocked:
             return Reason.DUPLICATE, "from here on the conversation is quoted as excerpts"
         return Reason.NOT_FIRST, "a history begins with a user message"
     older = history.older if place == len(history.deeper) else one.place
     return Reason.OVER_BUDGET, (
-        f"{granted - history.costs[count]} characters were left; the window ends here, "
+        f"{limit - history.costs[count]} characters were left; the window ends here, "
         f"{older} older messages were not offered"
     )
 

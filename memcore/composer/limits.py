@@ -14,7 +14,7 @@ _Job = tuple[Callable[[], Any], SimpleQueue[tuple[bool, Any]]]
 
 
 class _Worker:
-    """A thread that runs one job at a time. It is a daemon: one that hangs does not hold an exit."""
+    """A thread that runs one job at a time; a daemon, so that one that hangs holds no exit."""
 
     def __init__(self) -> None:
         self._jobs: SimpleQueue[_Job | None] = SimpleQueue()

@@ -22,8 +22,6 @@ class SqliteMessages:
 
     def append(self, owner: Owner, message: Message, stems: Sequence[str]) -> Message:
         run, key, time = self._connection.execute, self._owners.ensure(owner), message.time
-        if run(_SQL["exists"], (key, message.id)).fetchone():
-            raise Conflict(f"message {message.id!r} is stored already")
         moment = to_microseconds(time)
         newest = run(_SQL["newest"], (key, message.thread)).fetchone()
         if newest is None:
@@ -46,7 +44,10 @@ class SqliteMessages:
             "size": len(message.text),
             "text": message.text,
         }
-        number = run(_SQL["insert"], row).lastrowid
+        try:
+            number = run(_SQL["insert"], row).lastrowid
+        except sqlite3.IntegrityError as error:
+            raise Conflict(f"message {message.id!r} is stored already") from error
         run(_SQL["index"], (number, " ".join(f"{key}x{stem}" for stem in stems)))
         run(_SQL["count"], (len(stems), key))
         return _message(

@@ -38,8 +38,8 @@ class SqliteStore:
 
     `durable` waits for the disk at each commit (`synchronous=FULL`); without it a commit survives
     the death of the process but not a power cut. `busy_seconds` is how long to wait for another
-    process. Raises `StoreDamaged` where the file is not a store, `NewerSchema` where a newer version
-    wrote it, `StoreBusy` where another process holds it.
+    process. Raises `StoreDamaged` where the file is not a store, `NewerSchema` where a newer
+    version wrote it, `StoreBusy` where another process holds it.
     """
 
     def __init__(self, path: str | Path, durable: bool = True, busy_seconds: float = 30.0) -> None:
@@ -125,7 +125,7 @@ class SqliteStore:
             return connection
 
     def _refuse_strangers(self, connection: sqlite3.Connection) -> None:
-        """Raises, before anything is written, where the file is no store that this version knows."""
+        """Raises, before anything is written, where this version does not know the file."""
         newest = migrations()[-1][0]
         connection.execute("BEGIN")  # both readings of one state, while others may be migrating
         found = connection.execute("PRAGMA user_version").fetchone()[0]

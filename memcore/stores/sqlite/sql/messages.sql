@@ -17,9 +17,6 @@ SELECT count(*) FROM messages WHERE owner = ? AND thread = ? AND (time, id) < (?
 -- name: shift
 UPDATE messages SET place = place + 1 WHERE owner = ? AND thread = ? AND place >= ?;
 
--- name: exists
-SELECT 1 FROM messages WHERE owner = ? AND id = ?;
-
 -- name: get
 SELECT id, thread, role, speaker, time, text, place FROM messages WHERE owner = ? AND id = ?;
 

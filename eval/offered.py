@@ -1,0 +1,48 @@
+"""The text of everything that was offered to a turn's layers, kept or dropped."""
+
+from __future__ import annotations
+
+from eval.arms import arm_named
+from eval.dataset import NoteRecord, SummaryRecord
+from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
+from eval.turns import TurnView, settings_of
+from memcore import Layer, Memory
+from memcore.testing import InMemoryStore
+
+Texts = dict[tuple[Layer, str], str]
+
+
+def texts(view: TurnView) -> Texts:
+    """The text of each item, by layer and id; of an excerpt, the messages that it quotes."""
+    found = _written_before(view)
+    for item in view.offered:
+        if item.layer in (Layer.NOTES, Layer.SUMMARY):
+            continue
+        if item.kind == "excerpt":
+            quoted = [view.messages[id] for id in item.covers if id in view.messages]
+            said = "\n".join(f"{one.speaker}: {one.text}" for one in quoted)
+            found[item.layer, item.id] = said
+        elif item.id in view.messages:
+            found[item.layer, item.id] = view.messages[item.id].text
+    return found
+
+
+def _written_before(view: TurnView) -> Texts:
+    """Notes and summaries as they stood when the turn was composed; written through the gate."""
+    clock, talk = VirtualClock(), view.talk
+    memory = Memory(InMemoryStore(), settings_of(view.run, talk), clock)
+    state, arm = Replayed(memory), arm_named(view.run.manifest["arm"])
+    found: Texts = {}
+    for happening in happenings(talk):
+        message = turn_message(talk, happening, arm)
+        if message is not None and message.id == view.row["id"]:
+            break
+        if isinstance(happening, NoteRecord):
+            clock.time = happening.time
+            apply(state, talk, happening)
+        elif isinstance(happening, SummaryRecord):
+            found[Layer.SUMMARY, happening.thread] = happening.text
+    for item in view.offered:
+        if item.layer is Layer.NOTES and (note := memory.notes.get(talk.owner, item.id)):
+            found[Layer.NOTES, note.key] = note.text
+    return found

@@ -1,0 +1,194 @@
+"""The list of runs as a table: what each measured, at what price, and which is best.
+
+Made of manifests alone, so that a folder of large runs opens at once. A manifest may be damaged or
+of another version: whatever is missing in it is missing in the table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+
+from eval.arms import ARMS
+from eval.runs import RunInfo
+from memcore import Settings, load_settings
+
+COLUMNS = [
+    "run", "best", "newest", "state", "problem", "dataset", "sha256", "arm", "yardstick", "changed",
+    "provider", "days", "hits", "count", "reached", "low", "high", "in_full", "characters", "per",
+    "turns", "questions", "failed_layers", "refused", "started", "seconds",
+]  # fmt: skip
+
+_NUMBERS = [
+    "days", "hits", "count", "reached", "low", "high", "in_full", "characters", "turns",
+    "questions", "failed_layers", "refused", "seconds",
+]  # fmt: skip
+
+STATES = ("complete", "unfinished", "damaged", "older format", "newer format")
+
+
+def overview(found: Sequence[RunInfo]) -> pd.DataFrame:
+    """A row a run, in the order given: `COLUMNS`.
+
+    `best` is the best complete run of its dataset: most old answers reached, then fewest
+    characters, then newest; yardsticks are left out. `characters` are a turn's prompt on average,
+    `per` says what was a turn: every message (`turn`) or questions alone (`question`).
+    """
+    table = pd.DataFrame([_row(info) for info in found], columns=COLUMNS)
+    table[_NUMBERS] = table[_NUMBERS].astype(float)
+    table["yardstick"] = table["yardstick"].astype(bool)
+    complete = table[table["state"] == "complete"]
+    table["newest"] = table.index.isin(complete.index[:1])
+    ranked = complete[~complete["yardstick"] & complete["reached"].notna()]
+    ranked = ranked.sort_values(
+        ["reached", "characters"], ascending=[False, True], kind="stable", na_position="last"
+    )
+    table["best"] = table.index.isin(ranked.groupby("sha256", sort=False).head(1).index)
+    return table
+
+
+def compared(table: pd.DataFrame) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
+    """The best run and the yardsticks of one dataset: that of the newest measured run.
+
+    (None, []) where nothing is measured yet. A yardstick is given once an arm, its newest run.
+    """
+    measured = table[(table["state"] == "complete") & table["reached"].notna()]
+    if measured.empty:
+        return None, []
+    same = measured[measured["sha256"] == measured["sha256"].iloc[0]]
+    best = _rows(same[same["best"]])
+    yardsticks = same[same["yardstick"]].drop_duplicates("arm")
+    return (best[0] if best else None), _rows(yardsticks)
+
+
+def comparable(found: Sequence[RunInfo], run: str) -> list[RunInfo]:
+    """The complete runs of the same dataset as `run`: the newest of each arm and changed settings.
+
+    `run` itself is always among them, and first; the others follow newest first.
+    """
+    own = next((info for info in found if info.name == run and info.complete), None)
+    if own is None:
+        return []
+    chosen = {_kind(own): own}
+    for info in found:
+        if info.complete and _digest(info) == _digest(own):
+            chosen.setdefault(_kind(info), info)
+    return list(chosen.values())
+
+
+def changed_in_words(info: RunInfo) -> str:
+    """The settings that a run changed, as `name=value, name=value`; empty where none."""
+    changed = _get(info.manifest, "changed_settings")
+    if not isinstance(changed, dict):
+        return ""
+    return ", ".join(f"{name}={value}" for name, value in sorted(changed.items()))
+
+
+def settings_table() -> pd.DataFrame:
+    """Every setting of the memory: name, the default in this environment, what it is."""
+    values = load_settings().model_dump(mode="json")
+    return pd.DataFrame(
+        [
+            {"setting": name, "default": str(values[name]), "what it is": field.description or ""}
+            for name, field in Settings.model_fields.items()
+        ]
+    )
+
+
+def settings_of(info: RunInfo) -> pd.DataFrame:
+    """The settings that a run's manifest names, the changed ones first: setting, value, changed."""
+    settings, changed = _get(info.manifest, "settings"), _get(info.manifest, "changed_settings")
+    names = settings if isinstance(settings, dict) else {}
+    rows = [
+        {
+            "setting": str(name),
+            "value": str(value),
+            "changed": "changed" if isinstance(changed, dict) and name in changed else "",
+        }
+        for name, value in names.items()
+    ]
+    rows.sort(key=lambda row: (not row["changed"], row["setting"]))
+    return pd.DataFrame(rows, columns=["setting", "value", "changed"])
+
+
+def _kind(info: RunInfo) -> tuple[str, str]:
+    return str(info.manifest.get("arm")), changed_in_words(info)
+
+
+def _digest(info: RunInfo) -> Any:
+    return _get(info.manifest, "dataset", "sha256")
+
+
+def _row(info: RunInfo) -> dict[str, Any]:
+    manifest = info.manifest
+    reached = _get(manifest, "results", "old_answers_some")
+    reached = reached if isinstance(reached, dict) else {}
+    refused = _get(manifest, "refused")
+    name = _get(manifest, "arm")
+    arm = ARMS.get(name) if isinstance(name, str) else None
+    return {
+        "run": info.name,
+        "state": _state(info),
+        "problem": info.problem,
+        "dataset": _text(_get(manifest, "dataset", "name")),
+        "sha256": _text(_get(manifest, "dataset", "sha256")),
+        "arm": _text(name),
+        "yardstick": arm is not None and arm.yardstick,
+        "changed": changed_in_words(info),
+        "provider": _provider(manifest),
+        "days": _number(_get(manifest, "results", "days")),
+        "hits": _number(reached.get("hits")),
+        "count": _number(reached.get("count")),
+        "reached": _number(reached.get("value")),
+        "low": _number(reached.get("low")),
+        "high": _number(reached.get("high")),
+        "in_full": _number(_get(manifest, "results", "old_answers_all", "value")),
+        "characters": _number(_get(manifest, "results", "characters_per_turn")),
+        "per": "question" if arm is not None and arm.questions_only else "turn",
+        "turns": _number(_get(manifest, "results", "turns")),
+        "questions": _number(_get(manifest, "counts", "questions")),
+        "failed_layers": _number(_get(manifest, "results", "failed_layers")),
+        "refused": len(refused) if isinstance(refused, list) else None,
+        "started": pd.to_datetime(_text(_get(manifest, "started")), utc=True, errors="coerce"),
+        "seconds": _number(_get(manifest, "duration_seconds")),
+    }
+
+
+def _state(info: RunInfo) -> str:
+    if info.complete:
+        return "complete"
+    if info.problem.startswith("format"):
+        return "newer format" if "newer" in info.problem else "older format"
+    return "unfinished" if info.problem.startswith("unfinished") else "damaged"
+
+
+def _provider(manifest: dict[str, Any]) -> str:
+    """What embedded the passages; `none` with the way of searching where nothing did."""
+    mode = _text(_get(manifest, "settings", "search_mode")) or "?"
+    provider = _get(manifest, "provider")
+    if provider is None:
+        return f"none: {mode}" if manifest else ""
+    name = provider.get("name") if isinstance(provider, dict) else provider
+    return f"{name}: {mode}"
+
+
+def _get(value: Any, *path: str) -> Any:
+    for step in path:
+        value = value.get(step) if isinstance(value, dict) else None
+    return value
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
+    return [
+        {str(name): value for name, value in row.items()} for row in table.to_dict(orient="records")
+    ]

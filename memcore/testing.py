@@ -1,0 +1,336 @@
+"""For tests of `memcore` and of what is built on it: a store in memory and a clock to set.
+
+Nothing here touches the disk, the network or the wall clock.
+"""
+
+from __future__ import annotations
+
+import threading
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, TypeVar, get_args
+
+from memcore.errors import Conflict, InvalidInput, StoreError
+from memcore.types import (
+    Event,
+    Matches,
+    Message,
+    Note,
+    Owner,
+    Posting,
+    QueuedPassage,
+    Role,
+    Summary,
+    Writer,
+)
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+Dated = TypeVar("Dated", Note, Summary)
+
+
+class SettableClock:
+    """A clock that stands still until it is told otherwise."""
+
+    def __init__(self, now: datetime) -> None:
+        self.set(now)
+
+    def now(self) -> datetime:
+        """The moment that was set, aware."""
+        return self._now
+
+    def set(self, now: datetime) -> None:
+        """Makes it another moment. Raises `InvalidInput` for a time without a zone."""
+        if now.tzinfo is None:
+            raise InvalidInput("a clock needs an aware time")
+        self._now = now
+
+    def advance(self, by: timedelta) -> None:
+        """Moves the clock by an amount of time, which may be negative."""
+        self.set(self._now + by)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A stored message and how often each stem stands in it. Its place is the thread's matter."""
+
+    message: Message
+    stems: Counter[str]
+
+    @property
+    def order(self) -> tuple[datetime, str]:
+        return self.message.time, self.message.id
+
+
+@dataclass(slots=True)
+class _Shelf:
+    """What is stored of one owner: dictionaries of values that never change, so a copy is cheap."""
+
+    entries: dict[str, _Entry] = field(default_factory=dict)
+    threads: dict[str, tuple[tuple[datetime, str], ...]] = field(default_factory=dict)
+    notes: dict[str, tuple[Note, ...]] = field(default_factory=dict)
+    journal: tuple[Event, ...] = ()
+    queue: dict[tuple[str, str], QueuedPassage] = field(default_factory=dict)
+    summaries: dict[str, Summary] = field(default_factory=dict)
+
+    def copy(self) -> _Shelf:
+        return _Shelf(
+            dict(self.entries),
+            dict(self.threads),
+            dict(self.notes),
+            self.journal,
+            dict(self.queue),
+            dict(self.summaries),
+        )
+
+
+class _Parts:
+    """The parts over one committed state. What is written stays in `changed` until it commits."""
+
+    def __init__(self, committed: dict[Owner, _Shelf]) -> None:
+        self._committed = committed
+        self.changed: dict[Owner, _Shelf] = {}
+        self.messages = _Messages(self)
+        self.notes = _Notes(self)
+        self.journal = _Journal(self)
+        self.queue = _Queue(self)
+        self.state = _State(self)
+
+    def read(self, owner: Owner) -> _Shelf:
+        _storable(owner.team, owner.agent, owner.person)
+        return self.changed.get(owner) or self._committed.get(owner) or _Shelf()
+
+    def write(self, owner: Owner) -> _Shelf:
+        if owner not in self.changed:
+            self.changed[owner] = self.read(owner).copy()
+        return self.changed[owner]
+
+
+class InMemoryStore:
+    """A store of plain dictionaries, behaving as the SQLite store does; gone with the process.
+
+    One thread writes at a time; readers see what was committed when they began and never wait.
+    """
+
+    def __init__(self) -> None:
+        self._shelves: dict[Owner, _Shelf] = {}
+        self._writing = threading.Lock()
+        self._local = threading.local()
+        self._closed = False
+
+    @contextmanager
+    def transaction(self) -> Iterator[_Parts]:
+        """A write transaction. Raises `StoreError` where this thread has one open already."""
+        self._check_open()
+        if getattr(self._local, "parts", None) is not None:
+            raise StoreError("a transaction is open already in this thread")
+        with self._writing, self._using() as parts:
+            yield parts
+            self._shelves = {**self._shelves, **parts.changed}
+
+    @contextmanager
+    def reading(self) -> Iterator[_Parts]:
+        """The parts as committed last; this thread's open transaction where there is one."""
+        self._check_open()
+        current: _Parts | None = getattr(self._local, "parts", None)
+        if current is not None:
+            yield current
+            return
+        with self._using() as parts:
+            yield parts
+
+    def close(self) -> None:
+        """Ends the store's use; later calls raise `StoreError`."""
+        self._closed = True
+
+    @contextmanager
+    def _using(self) -> Iterator[_Parts]:
+        self._local.parts = _Parts(self._shelves)
+        try:
+            yield self._local.parts
+        finally:
+            self._local.parts = None
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise StoreError("the store is closed")
+
+
+class _Part:
+    def __init__(self, parts: _Parts) -> None:
+        self._parts = parts
+
+
+class _Messages(_Part):
+    def append(self, owner: Owner, message: Message, stems: Sequence[str]) -> Message:
+        _storable(message.id, message.thread, message.speaker, message.text, *stems)
+        if message.role not in get_args(Role):
+            raise StoreError(f"there is no role {message.role!r}")
+        shelf = self._parts.write(owner)
+        if message.id in shelf.entries:
+            raise Conflict(f"message {message.id!r} is stored already")
+        entry = _Entry(replace(message, time=_utc(message.time), place=-1), Counter(stems))
+        thread = shelf.threads.get(message.thread, ())
+        place = bisect_left(thread, entry.order)
+        shelf.threads[message.thread] = (*thread[:place], entry.order, *thread[place:])
+        shelf.entries[message.id] = entry
+        return replace(entry.message, place=place)
+
+    def get(self, owner: Owner, ids: Sequence[str]) -> list[Message]:
+        _storable(*ids)
+        shelf = self._parts.read(owner)
+        return [_placed(shelf, id) for id in ids if id in shelf.entries]
+
+    def recent(
+        self, owner: Owner, thread: str, limit: int, before: int | None = None
+    ) -> list[Message]:
+        shelf, order = self._thread(owner, thread)
+        edge = len(order) if before is None else min(max(before, 0), len(order))
+        first = max(edge - max(limit, 0), 0)
+        return [
+            replace(shelf.entries[order[place][1]].message, place=place)
+            for place in reversed(range(first, edge))
+        ]
+
+    def span(self, owner: Owner, thread: str, first: int, last: int) -> list[Message]:
+        shelf, order = self._thread(owner, thread)
+        return [
+            replace(shelf.entries[order[place][1]].message, place=place)
+            for place in range(max(first, 0), min(last + 1, len(order)))
+        ]
+
+    def place_of(self, owner: Owner, thread: str, id: str) -> int | None:
+        _storable(id)
+        shelf, order = self._thread(owner, thread)
+        entry = shelf.entries.get(id)
+        if entry is None or entry.message.thread != thread:
+            return None
+        return bisect_left(order, entry.order)
+
+    def matches(
+        self,
+        owner: Owner,
+        stems: Sequence[str],
+        since: datetime | None = None,
+        until: datetime | None = None,
+    ) -> Matches:
+        _storable(*stems)
+        since, until = since and _utc(since), until and _utc(until)
+        shelf = self._parts.read(owner)
+        postings: dict[str, list[Posting]] = {stem: [] for stem in stems}
+        total = 0
+        for entry in shelf.entries.values():
+            message, length = entry.message, entry.stems.total()
+            total += length
+            if (since and message.time < since) or (until and message.time > until):
+                continue
+            for stem in postings.keys() & entry.stems.keys():
+                postings[stem].append(
+                    Posting(
+                        message.id,
+                        message.thread,
+                        bisect_left(shelf.threads[message.thread], entry.order),
+                        (message.time - _EPOCH) // _MICROSECOND,
+                        entry.stems[stem],
+                        length,
+                        len(message.text),
+                    )
+                )
+        documents = len(shelf.entries)
+        return Matches(documents, total / documents if documents else 0.0, postings)
+
+    def _thread(self, owner: Owner, thread: str) -> tuple[_Shelf, tuple[tuple[datetime, str], ...]]:
+        _storable(thread)
+        shelf = self._parts.read(owner)
+        return shelf, shelf.threads.get(thread, ())
+
+
+class _Notes(_Part):
+    def get(self, owner: Owner, key: str) -> Note | None:
+        return next(iter(self.history(owner, key)), None)
+
+    def all(self, owner: Owner) -> list[Note]:
+        notes = self._parts.read(owner).notes
+        return [self.history(owner, key)[0] for key in sorted(notes, reverse=True)]
+
+    def put(self, owner: Owner, note: Note) -> None:
+        _storable(note.key, note.text)
+        if note.writer not in get_args(Writer):
+            raise StoreError(f"there is no writer {note.writer!r}")
+        shelf = self._parts.write(owner)
+        earlier = shelf.notes.get(note.key, ())
+        if any(one.revision == note.revision for one in earlier):
+            raise StoreError(f"note {note.key!r} has a revision {note.revision} already")
+        shelf.notes[note.key] = (*earlier, _written(note))
+
+    def delete(self, owner: Owner, key: str) -> bool:
+        _storable(key)
+        return self._parts.write(owner).notes.pop(key, None) is not None
+
+    def history(self, owner: Owner, key: str) -> list[Note]:
+        _storable(key)
+        revisions = self._parts.read(owner).notes.get(key, ())
+        return sorted(revisions, key=lambda note: -note.revision)
+
+
+class _Journal(_Part):
+    def append(self, owner: Owner, event: Event) -> None:
+        _storable(event.actor, event.action, event.subject, event.detail)
+        shelf = self._parts.write(owner)
+        kept = replace(event, time=_utc(event.time), sources=tuple(event.sources))
+        shelf.journal = (*shelf.journal, kept)
+
+    def events(self, owner: Owner, limit: int) -> list[Event]:
+        return list(reversed(self._parts.read(owner).journal))[: max(limit, 0)]
+
+
+class _Queue(_Part):
+    def add(self, owner: Owner, passage: QueuedPassage) -> None:
+        _storable(passage.kind, passage.item)
+        self._parts.write(owner).queue[passage.kind, passage.item] = passage
+
+    def remove(self, owner: Owner, kind: str, item: str) -> None:
+        _storable(kind, item)
+        self._parts.write(owner).queue.pop((kind, item), None)
+
+    def waiting(self, owner: Owner, limit: int) -> list[QueuedPassage]:
+        return list(self._parts.read(owner).queue.values())[: max(limit, 0)]
+
+
+class _State(_Part):
+    def summary(self, owner: Owner, thread: str) -> Summary | None:
+        _storable(thread)
+        return self._parts.read(owner).summaries.get(thread)
+
+    def put_summary(self, owner: Owner, summary: Summary) -> None:
+        _storable(summary.thread, summary.text)
+        self._parts.write(owner).summaries[summary.thread] = _written(summary)
+
+
+def _placed(shelf: _Shelf, id: str) -> Message:
+    entry = shelf.entries[id]
+    place = bisect_left(shelf.threads[entry.message.thread], entry.order)
+    return replace(entry.message, place=place)
+
+
+def _written(record: Dated) -> Dated:
+    changes: dict[str, Any] = {"written": _utc(record.written), "sources": tuple(record.sources)}
+    return replace(record, **changes)
+
+
+def _utc(time: datetime) -> datetime:
+    """The moment in UTC. Raises `TypeError` for a time without a zone, as SQLite's part does."""
+    return _EPOCH + (time - _EPOCH)
+
+
+def _storable(*texts: str) -> None:
+    """Raises `InvalidInput` for a lone surrogate, which no store can hold."""
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError:
+            raise InvalidInput(f"a lone surrogate cannot be stored: {text!a}") from None

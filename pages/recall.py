@@ -1,0 +1,310 @@
+"""Recall: does an old answer still reach the prompt, and where is it lost?"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from eval import figures
+from eval import recall as measures
+from eval.errors import RunError
+from eval.evidence import Stage
+from eval.explain import LAYER_NAMES, STAGE_WORDS
+from eval.overview import changed_in_words, comparable
+from eval.runs import Run
+from eval.stats import interval, percent
+from memcore import Layer
+from pages.shared import wording, workbench
+from pages.shared.workbench import escaped
+
+LARGEST_DAYS = 3_650
+MOST_ARMS = 12
+FEW = 20
+
+
+def show() -> None:
+    """The page."""
+    st.caption(wording.RECALL_QUESTION)
+    answer_place = st.container()
+    chooser, days_place, scope_place = st.columns([4, 1.4, 1.8], vertical_alignment="bottom")
+    with chooser:
+        run = workbench.choose_run()
+    if run is None:
+        return
+    try:
+        asked = workbench.questions_of(run)
+        days = _choose_days(days_place)
+        whole = _choose_scope(scope_place, days)
+        with answer_place:
+            if not answer(asked, days):
+                st.page_link(
+                    "pages/turn.py", label=wording.OPEN_TURN, query_params={"run": run.name}
+                )
+                return
+        curve(asked, days, run.name)
+        side_by_side(run, days)
+        scope = asked if whole else measures.older_than(asked, days)
+        name = f"{run.name}-{'all' if whole else f'{days}-days'}"
+        lost_answers(run, scope, name)
+        groups(scope, name)
+        rest(run, asked, days)
+    except RunError as error:
+        workbench.failure(wording.RECALL_BROKEN, error)
+
+
+def answer(asked: pd.DataFrame, days: int) -> bool:
+    """The page's question, answered in words; whether there is anything to show beneath."""
+    measured = measures.measured(asked)
+    if measured.empty:
+        st.markdown(f"### {wording.RECALL_NOTHING}")
+        st.markdown(wording.RECALL_NOTHING_DETAIL.format(count=f"{len(asked):,}"))
+        return False
+    old = measures.overall(measures.older_than(asked, days))
+    if not old["count"]:
+        st.markdown(f"### {wording.RECALL_NO_OLD.format(days=days)}")
+        oldest = int(measured["age_days"].max())
+        st.markdown(wording.RECALL_NO_OLD_DETAIL.format(oldest=f"{oldest:,}"))
+        return True
+    says = wording.RECALL_HEADLINE.format(
+        share=escaped(percent(old["some_value"])),
+        days=f"{days:,}",
+        hits=f"{old['some_hits']:,}",
+        count=f"{old['count']:,}",
+    )
+    st.markdown(f"### {says}", help=wording.RUNS_REACHED_HELP)
+    more = wording.RECALL_DETAIL.format(
+        interval=escaped(interval(old["some_low"], old["some_high"])),
+        all_share=escaped(percent(old["all_value"])),
+        characters=f"{measures.characters_per_question(asked):,.0f}",
+    )
+    few = wording.RECALL_FEW.format(count=old["count"]) if old["count"] < FEW else ""
+    st.markdown(f"{more} {few}")
+    return True
+
+
+def curve(asked: pd.DataFrame, days: int, name: str) -> None:
+    """Recall over the age of the answer."""
+    st.subheader(wording.RECALL_CURVE)
+    bands = measures.age_curve(asked, days)
+    workbench.figure(figures.recall_by_age(bands, days), f"{name}-by-age", wording.RECALL_CURVE_ALT)
+    st.caption(wording.RECALL_CURVE_CAPTION)
+    with st.expander(wording.AS_TABLE):
+        _shares_table(bands.drop(columns=["from", "to"]), "age", f"{name}-by-age-table")
+
+
+def side_by_side(run: Run, days: int) -> None:
+    """The newest run of every arm on the same dataset."""
+    st.subheader(wording.RECALL_ARMS)
+    found = comparable(workbench.runs(), run.name)
+    panels, rows = [], []
+    for info in found[:MOST_ARMS]:
+        try:
+            asked = workbench.questions_of(workbench.open_run(info))
+        except RunError as error:
+            workbench.failure(wording.RECALL_ARMS_SKIPPED, error, warning=True)
+            continue
+        arm, changed = str(info.manifest.get("arm")), changed_in_words(info)
+        old = measures.overall(measures.older_than(asked, days))
+        price, chosen = measures.characters_per_question(asked), info.name == run.name
+        bands = measures.by_age(asked, days)
+        panels.append(figures.Panel(arm, changed, bands, old, price, chosen))
+        rows.append(
+            {wording.COLUMN_ARM: arm, wording.COLUMN_CHANGED: changed or wording.NO_CHANGES}
+            | old
+            | {"characters": price, wording.GROUP_RUN: info.name}
+        )
+    if len(panels) < 2:
+        st.markdown(wording.RECALL_ARMS_ONE)
+        return
+    workbench.figure(figures.arms(panels, days), f"{run.name}-arms-{days}", wording.RECALL_ARMS_ALT)
+    st.caption(wording.RECALL_ARMS_CAPTION)
+    if len(found) > MOST_ARMS:
+        st.caption(wording.RECALL_ARMS_MORE.format(count=len(found) - MOST_ARMS))
+    table = pd.DataFrame(rows)
+    table[wording.LOST_OPEN] = [
+        workbench.link("recall", run=name, days=days) for name in table[wording.GROUP_RUN]
+    ]
+    _shares_table(table, wording.COLUMN_ARM, f"{run.name}-arms-{days}-table")
+
+
+def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:
+    """The funnel, and each lost answer with the way to its turn."""
+    st.subheader(wording.RECALL_FUNNEL)
+    counted, lost = len(measures.measured(scope)), measures.lost(scope)
+    if not counted:
+        st.markdown(wording.RECALL_EMPTY)
+        return
+    stages, losers = measures.funnel(scope), measures.losers(scope)
+    workbench.figure(
+        figures.funnel(stages, counted, losers), f"{name}-funnel", wording.RECALL_FUNNEL_ALT
+    )
+    st.caption(wording.RECALL_FUNNEL_CAPTION)
+    quiet = [STAGE_WORDS[Stage(row.stage)] for row in stages.itertuples() if not row.lost]
+    if quiet and not lost.empty:
+        st.caption(wording.RECALL_FUNNEL_NOWHERE.format(stages="; ".join(quiet)))
+    st.subheader(wording.RECALL_LOST)
+    if lost.empty:
+        st.markdown(wording.RECALL_LOST_NONE)
+        return
+    for (stage, layer), part in lost.groupby(["stage", "lost_by"], sort=False, dropna=False):
+        words = STAGE_WORDS[Stage(stage)]
+        if isinstance(layer, str):
+            by = LAYER_NAMES[Layer(layer)]
+            words = wording.RECALL_LOST_BY.format(layer=by, words=words)
+        st.markdown(f"**{wording.RECALL_LOST_GROUP.format(words=words, count=len(part))}**")
+        st.caption(wording.RECALL_TRY[stage])
+        _lost_table(run, part)
+    _download_lost(lost, name)
+
+
+def groups(scope: pd.DataFrame, name: str) -> None:
+    """By language, kind and wording."""
+    st.subheader(wording.RECALL_GROUPS)
+    if measures.measured(scope).empty:
+        st.markdown(wording.RECALL_EMPTY)
+        return
+    for column, title in wording.RECALL_GROUP_NAMES.items():
+        table = measures.by_group(scope, column)
+        if column == "paraphrased":
+            table[column] = table[column].astype(bool).map(wording.RECALL_PARAPHRASED)
+        _shares_table(table.rename(columns={column: title}), title, f"{name}-by-{column}")
+
+
+def rest(run: Run, asked: pd.DataFrame, days: int) -> None:
+    """What could not be measured, the ranking, and everything as a file."""
+    about, silent = measures.coverage(asked), measures.irrelevant(asked)
+    st.divider()
+    st.caption(
+        wording.RECALL_UNANSWERABLE.format(
+            all=f"{about['all']:,}",
+            measured=f"{about['measured']:,}",
+            unanswerable=f"{about['unanswerable']:,}",
+            silent=f"{about['without_evidence']:,}",
+            characters=f"{silent['excerpt_characters_mean']:,.0f}",
+        )
+    )
+    ranking = workbench.ranking_of(run)
+    if ranking:
+        values = ", ".join(f"{name} {value:.2f}" for name, value in ranking.items())
+        st.caption(wording.RECALL_RANKING.format(measures=values))
+    st.download_button(
+        wording.RECALL_DOWNLOAD_ALL,
+        lambda: json.dumps(measures.report(run, days), ensure_ascii=False, indent=1).encode(),
+        file_name=f"{run.name}-recall.json",
+        mime="application/json",
+        on_click="ignore",
+        icon=":material/download:",
+    )
+
+
+def _choose_days(place: Any) -> int:
+    start = workbench.number_parameter("days", measures.DAYS, 1, LARGEST_DAYS)
+    days = place.number_input(
+        wording.RECALL_DAYS, 1, LARGEST_DAYS, start, help=wording.RECALL_DAYS_HELP
+    )
+    workbench.remember(days=days)
+    return int(days)
+
+
+def _choose_scope(place: Any, days: int) -> bool:
+    """Whether all ages are counted, and not the old answers alone."""
+    names = list(wording.RECALL_SCOPES)
+    start = workbench.parameter("ages")
+    chosen = place.segmented_control(
+        wording.RECALL_SCOPE,
+        names,
+        default=start if start in names else names[0],
+        required=True,
+        format_func=lambda name: wording.RECALL_SCOPES[name].format(days=days),
+        help=wording.RECALL_SCOPE_HELP,
+    )
+    workbench.remember(ages=None if chosen == names[0] else chosen)
+    return chosen != names[0]
+
+
+def _shares_table(table: pd.DataFrame, first: str, name: str) -> None:
+    shown = table.assign(
+        some_interval=[
+            interval(*pair) for pair in zip(table["some_low"], table["some_high"], strict=True)
+        ],
+        all_interval=[
+            interval(*pair) for pair in zip(table["all_low"], table["all_high"], strict=True)
+        ],
+    )
+    own = [c for c in table.columns if c in (first, wording.COLUMN_CHANGED)]
+    ends = [c for c in table.columns if c in (wording.GROUP_RUN, wording.LOST_OPEN)]
+    order = [
+        *own, "count", "some_value", "some_interval", "all_value", "all_interval", "characters",
+        *ends,
+    ]  # fmt: skip
+    column = st.column_config
+    st.dataframe(
+        shown[order],
+        hide_index=True,
+        key=f"table-{name}",
+        column_config={
+            "age": wording.GROUP_AGE,
+            "count": column.NumberColumn(wording.GROUP_QUESTIONS, format="localized"),
+            "some_value": column.ProgressColumn(
+                wording.GROUP_SOME, min_value=0, max_value=1, format="percent"
+            ),
+            "some_interval": wording.COLUMN_INTERVAL,
+            "all_value": column.ProgressColumn(
+                wording.GROUP_ALL, min_value=0, max_value=1, format="percent", color="gray"
+            ),
+            "all_interval": f"{wording.COLUMN_INTERVAL} ",
+            "characters": column.NumberColumn(wording.GROUP_CHARACTERS, format="%,.0f"),
+            wording.LOST_OPEN: column.LinkColumn(
+                wording.OPEN_RECALL, display_text=wording.LOST_OPEN_TEXT
+            ),
+        },
+    )
+    workbench.download(wording.RUNS_DOWNLOAD, table, name)
+
+
+def _lost_table(run: Run, part: pd.DataFrame) -> None:
+    shown = pd.DataFrame(
+        {
+            wording.LOST_OPEN: [
+                workbench.link("turn", run=run.name, conversation=row.conversation, turn=row.turn)
+                for row in part.itertuples()
+            ],
+            wording.LOST_COLUMNS["text"]: part["text"],
+            wording.LOST_COLUMNS["answer"]: part["answer"],
+            wording.LOST_COLUMNS["age"]: part["age_days"].round(1),
+            wording.LOST_COLUMNS["in_prompt"]: [
+                f"{row.reached} of {row.of}" for row in part.itertuples()
+            ],
+            wording.LOST_COLUMNS["detail"]: part["detail"],
+            wording.LOST_COLUMNS["kind"]: part["kind"],
+            wording.LOST_COLUMNS["language"]: part["language"],
+            wording.LOST_COLUMNS["conversation"]: part["conversation"],
+        }
+    )
+    column = st.column_config
+    st.dataframe(
+        shown,
+        hide_index=True,
+        row_height=58,
+        height="auto",
+        column_config={
+            wording.LOST_OPEN: column.LinkColumn(display_text=wording.LOST_OPEN_TEXT, width=60),
+            wording.LOST_COLUMNS["text"]: column.TextColumn(width=380),
+            wording.LOST_COLUMNS["answer"]: column.TextColumn(width=240),
+            wording.LOST_COLUMNS["age"]: column.NumberColumn(format="%.0f", width=80),
+            wording.LOST_COLUMNS["detail"]: column.TextColumn(width=200),
+        },
+    )
+
+
+def _download_lost(lost: pd.DataFrame, name: str) -> None:
+    table = lost.assign(
+        evidence=lost["evidence"].map(" ".join), layers=lost["layers"].map(" ".join)
+    )
+    workbench.download(wording.RECALL_LOST_DOWNLOAD, table, f"{name}-lost")
+
+
+show()

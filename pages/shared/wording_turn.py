@@ -1,0 +1,195 @@
+"""Every word of the Turn page."""
+
+from eval.explain import LAYER_NAMES
+from memcore import Layer
+
+CONVERSATION = "Conversation"
+CONVERSATION_OPTION = "{title} · {questions} questions, {lost} lost"
+SHOW = "Show"
+SHOWN = {"all": "All turns", "questions": "Questions", "lost": "Lost answers"}
+TURN = "Turn"
+TURN_OPTION = "turn {number} of {count} · {time} · {mark} {text}"
+MARKS = {"turn": "·", "unmeasured": "?", "reached": "✓", "partly": "◐", "lost": "✗"}
+MARKS_HELP = (
+    "✓ the answer is in the prompt, ◐ a part of it, ✗ it was lost, "
+    "? a question that names no evidence, · an ordinary turn"
+)
+PREVIOUS = "Previous"
+NEXT = "Next"
+NO_PREVIOUS = "There is none before this one."
+NO_NEXT = "There is none after this one."
+LINK = "Link"
+LINK_HELP = "This address opens this turn of this run, as you see it. Copy it and send it."
+NONE_SUCH = {
+    "questions": "No question is asked in this conversation: use previous and next on all turns.",
+    "lost": "No answer was lost in this conversation: show all turns, or choose another.",
+}
+UNKNOWN_CONVERSATION = "Run {run} has no conversation {wanted!r}. Another one is shown."
+UNKNOWN_TURN = "This conversation has no turn {wanted!r}; it has 0 to {last}. Another one is shown."
+NO_TURNS = (
+    "No turn of this conversation was composed: nobody said anything to answer. "
+    "Choose another conversation."
+)
+NO_CONVERSATIONS = "This run holds no conversation. Choose another run, or replay a dataset."
+LOADING = "Reading the turn …"
+DAMAGED = "This turn cannot be read: {error}"
+REPLAY_AGAIN = "Choose another run above, or replay the dataset on the Runs page."
+
+ASKED = "Asked {time} ({zone}) by {person}"
+SAID = "Said {time} ({zone}) by {person}"
+GOLD = "Expected answer: "
+ANSWER_MARKS = {"reached": "✓", "partly": "◐", "lost": "✗", "unmeasured": "?", "turn": "·"}
+UNANSWERABLE = (
+    "Nothing in this conversation answers it, so nothing could be lost. "
+    "{characters} characters of excerpts rode along."
+)
+NO_EVIDENCE = (
+    "The dataset names no message as its answer, so there is nothing to look for in the prompt."
+)
+FAILED_LAYERS = "The prompt lacks what failed to be read: {layers}."
+EVIDENCE = "◆ {time}, {speaker}: "
+SHOW_IT = "Show it"
+SHOW_IT_HELP = "Opens the conversation on the left at that day and marks the message."
+WHY_NOT = "Layer by layer"
+WAY = "{layer}: {why}"
+HAS_IT = "has it"
+MORE_EVIDENCE = "{count} more messages of the answer"
+STEP_MARKS = {"passed": "✓", "lost here": "✗", "not reached": "", "not needed": ""}
+PRICE = "This prompt: {total:,} characters, about {tokens:,} tokens (characters / 4, an estimate)."
+PERSONA = " Persona: {persona:,} of them, outside the ceiling."
+
+TIMELINE = {"matters": "What matters", "all": "Whole conversation"}
+TIMELINE_LABEL = "Conversation until this turn"
+EARLIER = "Earlier"
+LATER = "Later"
+TO_NOW = "To the turn"
+GAP = "{count} messages not shown, {first} – {last}"
+GAP_ONE_DAY = "{count} messages not shown, {first}"
+NOW_QUESTION = "the question"
+NOW_TURN = "this turn"
+NOT_YET = "{count} messages were said later: not yet said at this turn, so not shown."
+BEGINNING = "Nothing was said before this turn."
+AGENT = "agent"
+TOOL = "tool"
+EVIDENCE_REACHED = "◆ answer, in the prompt"
+EVIDENCE_LOST = "◆ answer, not in the prompt"
+MORE_TEXT = "… show all {count:,} characters"
+PLACE = "messages {first}–{last} of {count}"
+HELD = {
+    Layer.LAST_EXCHANGE: "in the prompt: last exchange",
+    Layer.WINDOW: "in the window",
+    Layer.EXCERPTS: "quoted as excerpt",
+    Layer.NOTES: "cited by note {item}",
+    Layer.SUMMARY: "cited by the summary",
+}
+PART = "only a part is quoted"
+
+PANELS = {
+    "layers": "Layers and items",
+    "prompt": "Prompt",
+    "changes": "Changes",
+    "whatif": "What if",
+}
+PANEL_LABEL = "More about this turn"
+BUDGET_TITLE = "What each layer asked for and received, in characters"
+BUDGET_LEGEND = "faint: asked · solid: received · stroke: cap"
+BUDGET_ALT = "Characters asked and received by each layer of the prompt, with its cap"
+
+ITEMS_OF = "Items of"
+ITEMS_COUNT = "{layer} ({kept}/{offered})"
+NO_ITEMS = "Nothing was offered to this layer: {note}."
+NOTHING = "there was nothing of its kind yet"
+ITEM_HINT = "Choose a row to read the whole item and to find it in the conversation."
+ITEM_KEPT, ITEM_DROPPED = "kept", "dropped"
+ITEM_TEXT = "Text of {id}"
+ITEM_SHOW = "Show in the conversation"
+NO_TEXT = "The text of this item is not known."
+DOWNLOAD_ITEMS = "Download items"
+DOWNLOAD_LAYERS = "Download layers"
+LAYER_COLUMNS = {
+    "layer": "layer",
+    "asked": "asked",
+    "cap": "cap",
+    "granted": "granted",
+    "received": "received",
+    "kept": "kept",
+    "dropped": "dropped",
+    "status": "status",
+    "note": "note",
+    "ordering": "order",
+}
+ITEM_COLUMNS = {
+    "kept": "in prompt",
+    "place": "place",
+    "score": "score",
+    "size": "size",
+    "reason": "why dropped",
+    "text": "text",
+    "said": "said",
+    "id": "id",
+}
+
+FORMS = {
+    "coloured": "Coloured by layer",
+    "openai": "OpenAI-compatible",
+    "anthropic": "Anthropic",
+    "raw": "Raw text",
+}
+FORM_LABEL = "How the prompt is shown"
+EMPTY_LAYERS = "Not in this prompt: {layers}."
+SYSTEM_TITLE = "System prompt"
+HISTORY_TITLE = "History and new message"
+NEW_MESSAGE = "new message"
+CHARACTERS = "{count:,} characters"
+FOUND_IN_PROMPT = "The answer's messages are underlined."
+DOWNLOAD_PROMPT = "Download the prompt as text"
+DOWNLOAD_JSON = "Download as JSON"
+
+NO_PREVIOUS_TURN = (
+    "This is the first turn of its thread: there is no earlier prompt to compare it with."
+)
+UNCHANGED = (
+    "The first {unchanged:,} of {total:,} characters are the same as in turn {number}, "
+    "the one before: that much ({share:.0%}) a provider's prefix cache can serve."
+)
+NO_CHANGE = "Both prompts hold the same items."
+ENTERED = "entered"
+LEFT = "left"
+NO_LINES = "The text is the same to the character."
+DIFFERENCE = "The text, line by line"
+SKIPPED = "{count} lines are the same"
+
+WHAT_IF = "The same turn, composed again with other numbers. The run stays as it is."
+SLIDERS = {
+    "ceiling": "Ceiling, characters",
+    "excerpts_limit": "Excerpts, number",
+    "excerpts_cap": "Excerpts cap, characters",
+    "notes_cap": "Notes cap, characters",
+    "window_cap": "Window cap, characters",
+}
+SLIDER_HELP = "The run had {value:,}."
+NO_BOUND = "The run had no bound here."
+RESET = "Back to the run's numbers"
+BUILDING = "Building the memory as it stood at this turn …"
+RUN_NAME, WHAT_IF_NAME = "run", "what if"
+SAME_NUMBERS = "These are the run's own numbers: move a slider."
+IS_REACHED = "Answer reached: yes, by {layers}."
+IS_PARTLY = "Answer reached in part: {reached} of {count} messages, by {layers}."
+IS_LOST = "Answer reached: no: {reason}."
+NOT_MEASURED = "No answer is looked for at this turn."
+BEFORE = " In the run: {verdict}."
+VERDICTS = {"reached": "yes", "partly": "in part", "lost": "no"}
+CHARACTERS_CHANGE = "{total:,} characters, about {tokens:,} tokens; {change:+,} against the run."
+WHAT_IF_PROMPT = "The whole prompt with these numbers"
+WHAT_IF_DIFFERENCE = "What differs from the run's prompt"
+REFUSED = "These numbers are not accepted: {error}"
+
+
+def layer_name(layer: Layer) -> str:
+    """What a layer is called on the screen."""
+    return LAYER_NAMES[layer]
+
+
+def tokens(characters: int) -> int:
+    """An estimate, named as such wherever it is shown."""
+    return round(characters / 4)
