@@ -15,5 +15,6 @@ page = st.navigation(
     ],
     position="top",
 )
+st.html("<style>.stMain .stMainBlockContainer { padding: 4.6rem 2.5rem 3rem; }</style>")
 workbench.make_demo()
 page.run()

@@ -147,6 +147,33 @@ def runs_command(out: Out = None, as_json: Json = False) -> None:
         print(f"no runs in {folder}; make one with python -m eval replay shop")
 
 
+@app.command("bench")
+def bench_command(
+    what: Annotated[str, typer.Argument(help="compose, replay, runs")],
+    dataset: Annotated[str | None, typer.Option(help="for replay: another dataset")] = None,
+    sizes: Annotated[
+        str, typer.Option(help="for compose: messages in the store")
+    ] = "500,5000,50000",
+    turns: Annotated[int, typer.Option(help="for runs: turns of the run")] = 50_000,
+    as_json: Json = False,
+) -> None:
+    """Measure speed and memory on this machine."""
+    from eval import bench  # only this command needs it
+
+    if what == "compose":
+        measured = bench.bench_compose([int(one) for one in sizes.split(",")], _say)
+    elif what == "replay":
+        measured = bench.bench_replay(dataset)
+    elif what == "runs":
+        measured = bench.bench_runs(turns, _say)
+    else:
+        raise MnemoscopeError(f"there is no benchmark {what!r}; there are compose, replay, runs")
+    if as_json:
+        _print(measured)
+    else:
+        print(bench.as_text(measured))
+
+
 def _open(run: str, out: Path | None) -> Run:
     return Run(find_run(run, out or runs_folder()))
 

@@ -4,12 +4,12 @@ the same turn composed with other settings."""
 from __future__ import annotations
 
 import difflib
-import os
+from itertools import takewhile
 from typing import NamedTuple
 
 import pandas as pd
 
-from eval.turns import TurnView
+from eval.turns import HISTORY_LAYERS, TurnView
 from memcore import Layer
 
 COLUMNS = ("layer", "change", "id", "size")
@@ -24,14 +24,26 @@ class Line(NamedTuple):
 
 
 def items_changed(before: TurnView, after: TurnView) -> pd.DataFrame:
-    """What entered the prompt and what left it: layer, change (`entered`, `left`), id, size.
+    """What entered the prompt, left it or moved: layer, change (`entered`, `left`, `moved`), id,
+    size.
 
-    An item is the same where layer, id and size are: a note that was rewritten leaves and enters.
+    An item is the same where layer, id and size are: a note that was rewritten leaves and enters. A
+    message has moved where the one history layer had it before and the other has it now.
     """
     old, new = _kept(before), _kept(after)
-    rows = [(layer, "left", id, size) for layer, id, size in old if (layer, id, size) not in new]
+    left = [key for key in old if key not in new]
+    entered = [key for key in new if key not in old]
+    moved = {id for layer, id, _ in left if layer in HISTORY_LAYERS} & {
+        id for layer, id, _ in entered if layer in HISTORY_LAYERS
+    }
+
+    def is_moved(layer: str, id: str) -> bool:
+        return layer in HISTORY_LAYERS and id in moved
+
+    rows = [(layer, "left", id, size) for layer, id, size in left if not is_moved(layer, id)]
     rows += [
-        (layer, "entered", id, size) for layer, id, size in new if (layer, id, size) not in old
+        (layer, "moved" if is_moved(layer, id) else "entered", id, size)
+        for layer, id, size in entered
     ]
     order = {str(layer): number for number, layer in enumerate(Layer)}
     rows.sort(key=lambda row: (order[row[0]], row[1], row[2]))
@@ -40,15 +52,14 @@ def items_changed(before: TurnView, after: TurnView) -> pd.DataFrame:
 
 def unchanged(before: TurnView, after: TurnView) -> int:
     """How many leading characters both prompts share, as sent: the system prompt, and where that
-    is the same throughout, also the history after it. A provider can serve these from its cache."""
-    shared = len(os.path.commonprefix([before.system, after.system]))
+    is the same throughout, also the history after it. A provider can serve them from its cache."""
+    shared = _common(before.system, after.system)
     if before.system != after.system:
         return shared
     for old, new in zip(before.turns, after.turns, strict=False):
         if old.role != new.role:
             break
-        common = len(os.path.commonprefix([old.content, new.content]))
-        shared += common
+        shared += _common(old.content, new.content)
         if old != new:
             break
     return shared
@@ -78,6 +89,11 @@ def lines_changed(before: str, after: str, context: int = 1) -> list[Line]:
     if (skipped := len(old) - last_old) > 0:
         lines.append(Line(" ", "", skipped))
     return lines
+
+
+def _common(one: str, other: str) -> int:
+    pairs = zip(one, other, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _kept(view: TurnView) -> dict[tuple[str, str, int], None]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
 from eval.evidence import Fate, Stage
-from eval.explain import LAYER_NAMES, loss_in_words
+from eval.explain import LAYER_NAMES, STAGE_WORDS
 from eval.turns import TurnView
 from memcore import Item, Layer, Reason
 
@@ -113,13 +113,11 @@ def _before_it(view: TurnView, fate: Fate) -> str:
     """What took the places before a message that ranked too low."""
     before = [hit for hit in _hits(view, Layer.EXCERPTS) if hit.place < (fate.rank or 0)]
     quoted = sum(hit.kept for hit in before)
-    in_window = sum(hit.reason is Reason.IN_WINDOW for hit in before)
-    joined = sum(hit.reason is Reason.DUPLICATE for hit in before)
+    in_prompt = sum(hit.reason in (Reason.IN_WINDOW, Reason.DUPLICATE) for hit in before)
     counts = (
         (quoted, "quoted"),
-        (joined, "quoted along with them"),
-        (in_window, "in the window already"),
-        (len(before) - quoted - in_window - joined, "too low as well"),
+        (in_prompt, "in the prompt anyway"),
+        (len(before) - quoted - in_prompt, "too low too"),
     )
     parts = [f"{count} {what}" for count, what in counts if count]
     return f"before it: {', '.join(parts)}" if parts else fate.detail
@@ -172,11 +170,16 @@ def _citing(view: TurnView, fate: Fate, layer: Layer) -> tuple[bool, str]:
 
 def _excerpts(view: TurnView, fate: Fate) -> tuple[bool, str]:
     if not fate.reached:
-        return False, loss_in_words(fate).removeprefix(f"{LAYER_NAMES[Layer.EXCERPTS]}: ")
+        return False, _lost(fate)
     if Layer.EXCERPTS in fate.layers:
         return True, "it is quoted"
     mine = [hit for hit in _hits(view, Layer.EXCERPTS) if hit.id == fate.message]
     return False, _reason(mine[0]) if mine else "it was not needed"
+
+
+def _lost(fate: Fate) -> str:
+    words = STAGE_WORDS[fate.stage]
+    return f"{words}: {fate.detail}" if fate.detail else words
 
 
 def _absent(view: TurnView, layer: Layer) -> str:

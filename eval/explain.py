@@ -77,10 +77,12 @@ def _found(fates: Sequence[Fate]) -> str:
 
 
 def loss_in_words(fate: Fate) -> str:
-    """Why a piece of evidence is not in the prompt: the layer, how far it came, and the detail."""
+    """Why a piece of evidence is not in the prompt: how far it came, the layer, and the detail."""
+    parts = [LAYER_NAMES[layer] for layer in fate.layers[:1]]
+    if fate.detail:
+        parts.append(fate.detail.removeprefix("not searched: "))
     words = STAGE_WORDS[fate.stage]
-    layer = f"{LAYER_NAMES[fate.layers[0]]}: " if fate.layers else ""
-    return f"{layer}{words} ({fate.detail})" if fate.detail else f"{layer}{words}"
+    return f"{words} ({': '.join(parts)})" if parts else words
 
 
 def search_in_words(search: Mapping[str, Any], items: Sequence[Item]) -> str:
@@ -97,10 +99,11 @@ def search_in_words(search: Mapping[str, Any], items: Sequence[Item]) -> str:
         return "The search found nothing that has a word in common with it."
     quoted = sum(hit.kept for hit in hits)
     rest = Counter(hit.reason for hit in hits if hit.reason is not None)
-    left = ", ".join(f"{count} {_REST_WORDS.get(why, str(why))}" for why, count in rest.most_common())
+    parts = [f"{count} {_REST_WORDS.get(why, str(why))}" for why, count in rest.most_common()]
+    left = f"; {', '.join(parts)}" if parts else ""
     found = f"The search found {len(hits)} message{'' if len(hits) == 1 else 's'}"
     spent = f" in {search['received']:,} characters" if quoted else ""
-    return f"{found} and quoted {quoted or 'none'}{spent}{f'; {left}' if left else ''}."
+    return f"{found} and quoted {quoted or 'none'}{spent}{left}."
 
 
 _REST_WORDS = {

@@ -42,6 +42,8 @@ LAYER_PATTERNS: dict[Layer, str] = {
 """The pattern that goes with it in a filled area, as plotly names it (`marker.pattern.shape`)."""
 
 LOST_COLOUR = "#D55E00"
+LOST_PATTERN = {"shape": "/", "fillmode": "overlay", "fgcolor": "rgba(255, 255, 255, 0.45)"}
+"""Goes with it in filled areas (`marker.pattern`)."""
 REACHED_COLOUR = "#5A62D6"
 """Of no layer, so that it is not taken for one."""
 QUIET_COLOUR = "#7F7F7F"
@@ -101,7 +103,7 @@ class Panel:
     chosen: bool = False
 
 
-def arms(panels: Sequence[Panel], days: int, columns: int = 3) -> go.Figure:
+def arms(panels: Sequence[Panel], days: int, columns: int = 4) -> go.Figure:
     """Each arm's recall by age in a small picture of its own, on the same axes.
 
     Above each stands the share of old answers that it reached and its characters a question.
@@ -114,7 +116,7 @@ def arms(panels: Sequence[Panel], days: int, columns: int = 3) -> go.Figure:
         shared_yaxes=True,
         subplot_titles=[_panel_title(panel, days) for panel in panels],
         horizontal_spacing=0.04,
-        vertical_spacing=0.3 / rows,
+        vertical_spacing=_BETWEEN / _height(rows) if rows > 1 else 0,
     )
     for number, panel in enumerate(panels):
         row, column = number // columns + 1, number % columns + 1
@@ -127,8 +129,8 @@ def arms(panels: Sequence[Panel], days: int, columns: int = 3) -> go.Figure:
         axis = figure.layout[f"xaxis{number + 1 if number else ''}"]
         title.x = axis.domain[0]
     figure.update_yaxes(_percent_axis() | {"gridcolor": GRID, "zerolinecolor": GRID})
-    layout = base_layout(height=270 * rows + 40, hovermode="closest")
-    layout["margin"] = layout["margin"] | {"t": 72}
+    layout = base_layout(height=_height(rows) + 140, hovermode="closest")
+    layout["margin"] = layout["margin"] | {"t": 92, "b": 48}
     del layout["xaxis"], layout["yaxis"]
     figure.update_layout(**layout)
     return figure
@@ -161,9 +163,9 @@ def funnel(stages: pd.DataFrame, total: int, layers: Mapping[str, str]) -> go.Fi
             ),
             go.Bar(
                 y=places, x=lost, orientation="h", name="lost here",
-                text=[f"−{count:,}" if count else "" for count in lost], textposition="auto",
+                text=[f"−{count:,} lost" if count else "" for count in lost], textposition="auto",
                 insidetextfont_color="#000000",
-                marker={"color": LOST_COLOUR, "pattern": {"shape": "/", "fgopacity": 0.35}},
+                marker={"color": LOST_COLOUR, "pattern": LOST_PATTERN},
                 hoverinfo="skip",
             ),
         ]
@@ -171,6 +173,7 @@ def funnel(stages: pd.DataFrame, total: int, layers: Mapping[str, str]) -> go.Fi
     figure.update_layout(
         **base_layout(
             barmode="stack",
+            legend_traceorder="normal",
             height=90 + 46 * len(names),
             xaxis={"gridcolor": GRID, "title": "questions", "rangemode": "tozero"},
             yaxis={
@@ -250,12 +253,20 @@ def _percent_axis() -> dict[str, Any]:
     }
 
 
+_BETWEEN = 145
+"""Pixels between two rows of panels: the ages of the upper and the titles of the lower."""
+
+
+def _height(rows: int) -> int:
+    return 190 * rows + _BETWEEN * (rows - 1)
+
+
 def _panel_title(panel: Panel, days: int) -> str:
     mark = " · this run" if panel.chosen else ""
-    changed = f" · {html.escape(_short(panel.changed))}" if panel.changed else ""
+    changed = html.escape(_short(panel.changed)) if panel.changed else "default settings"
     price = "–" if panel.characters is None else f"{panel.characters:,.0f}"
     return (
-        f"<b>{html.escape(panel.arm)}</b>{changed}{mark}<br>"
+        f"<b>{html.escape(panel.arm)}</b>{mark}<br>{changed}<br>"
         f"{percent(panel.old['some_value'])} at {days:,} days or older<br>"
         f"{price} characters a question"
     )
@@ -267,5 +278,5 @@ def _stage_name(stage: str, layers: Mapping[str, str]) -> str:
     return f"{by}: {words}" if by else words
 
 
-def _short(text: str, most: int = 40) -> str:
+def _short(text: str, most: int = 38) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"

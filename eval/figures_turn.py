@@ -199,4 +199,9 @@ def _cap(row: Mapping[str, Any]) -> int | None:
 
 def _bounded(size: int) -> int | None:
     """None for what no conversation can reach, so that a yardstick's caps leave the scale alone."""
-    return size if size < UNBOUNDED / 2 else None
+    return size if is_bounded(size) else None
+
+
+def is_bounded(size: int) -> bool:
+    """Whether a cap or ceiling is one that a conversation can reach."""
+    return size < UNBOUNDED / 2

@@ -16,9 +16,9 @@ from eval.runs import RunInfo
 from memcore import Settings, load_settings
 
 COLUMNS = [
-    "run", "best", "newest", "state", "problem", "dataset", "sha256", "arm", "yardstick", "changed",
-    "provider", "days", "hits", "count", "reached", "low", "high", "in_full", "characters", "per",
-    "turns", "questions", "failed_layers", "refused", "started", "seconds",
+    "run", "best", "newest", "state", "problem", "dataset", "data", "sha256", "arm", "yardstick",
+    "changed", "provider", "days", "hits", "count", "reached", "low", "high", "in_full",
+    "characters", "per", "turns", "questions", "failed_layers", "refused", "started", "seconds",
 ]  # fmt: skip
 
 _NUMBERS = [
@@ -34,11 +34,16 @@ def overview(found: Sequence[RunInfo]) -> pd.DataFrame:
 
     `best` is the best complete run of its dataset: most old answers reached, then fewest
     characters, then newest; yardsticks are left out. `characters` are a turn's prompt on average,
-    `per` says what was a turn: every message (`turn`) or questions alone (`question`).
+    `per` says what was a turn: every message (`turn`) or questions alone (`question`). `data` is
+    the dataset's name, with the start of its hash where other data here has the same name. A run
+    that is not complete has no results.
     """
     table = pd.DataFrame([_row(info) for info in found], columns=COLUMNS)
     table[_NUMBERS] = table[_NUMBERS].astype(float)
     table["yardstick"] = table["yardstick"].astype(bool)
+    several = table[table["sha256"] != ""].groupby("dataset")["sha256"].nunique() > 1
+    twice = table["dataset"].map(several).eq(True) & (table["sha256"] != "")
+    table["data"] = table["dataset"].where(~twice, table["dataset"] + " " + table["sha256"].str[:8])
     complete = table[table["state"] == "complete"]
     table["newest"] = table.index.isin(complete.index[:1])
     ranked = complete[~complete["yardstick"] & complete["reached"].notna()]
@@ -61,6 +66,17 @@ def compared(table: pd.DataFrame) -> tuple[dict[str, Any] | None, list[dict[str,
     best = _rows(same[same["best"]])
     yardsticks = same[same["yardstick"]].drop_duplicates("arm")
     return (best[0] if best else None), _rows(yardsticks)
+
+
+def first_choice(found: Sequence[RunInfo]) -> str | None:
+    """The run to open where none is named: the best of the newest dataset, else the newest
+    complete one; None where there is none."""
+    table = overview(found)
+    best, _ = compared(table)
+    if best is not None:
+        return str(best["run"])
+    newest = table.loc[table["newest"], "run"]
+    return str(newest.iloc[0]) if len(newest) else None
 
 
 def comparable(found: Sequence[RunInfo], run: str) -> list[RunInfo]:
@@ -123,7 +139,8 @@ def _digest(info: RunInfo) -> Any:
 
 def _row(info: RunInfo) -> dict[str, Any]:
     manifest = info.manifest
-    reached = _get(manifest, "results", "old_answers_some")
+    results = manifest.get("results") if info.complete else None
+    reached = _get(results, "old_answers_some")
     reached = reached if isinstance(reached, dict) else {}
     refused = _get(manifest, "refused")
     name = _get(manifest, "arm")
@@ -138,18 +155,18 @@ def _row(info: RunInfo) -> dict[str, Any]:
         "yardstick": arm is not None and arm.yardstick,
         "changed": changed_in_words(info),
         "provider": _provider(manifest),
-        "days": _number(_get(manifest, "results", "days")),
+        "days": _number(_get(results, "days")),
         "hits": _number(reached.get("hits")),
         "count": _number(reached.get("count")),
         "reached": _number(reached.get("value")),
         "low": _number(reached.get("low")),
         "high": _number(reached.get("high")),
-        "in_full": _number(_get(manifest, "results", "old_answers_all", "value")),
-        "characters": _number(_get(manifest, "results", "characters_per_turn")),
+        "in_full": _number(_get(results, "old_answers_all", "value")),
+        "characters": _number(_get(results, "characters_per_turn")),
         "per": "question" if arm is not None and arm.questions_only else "turn",
-        "turns": _number(_get(manifest, "results", "turns")),
+        "turns": _number(_get(results, "turns")),
         "questions": _number(_get(manifest, "counts", "questions")),
-        "failed_layers": _number(_get(manifest, "results", "failed_layers")),
+        "failed_layers": _number(_get(results, "failed_layers")),
         "refused": len(refused) if isinstance(refused, list) else None,
         "started": pd.to_datetime(_text(_get(manifest, "started")), utc=True, errors="coerce"),
         "seconds": _number(_get(manifest, "duration_seconds")),
@@ -166,10 +183,11 @@ def _state(info: RunInfo) -> str:
 
 def _provider(manifest: dict[str, Any]) -> str:
     """What embedded the passages; `none` with the way of searching where nothing did."""
-    mode = _text(_get(manifest, "settings", "search_mode")) or "?"
-    provider = _get(manifest, "provider")
+    mode, provider = _text(_get(manifest, "settings", "search_mode")), _get(manifest, "provider")
+    if not mode:
+        return ""
     if provider is None:
-        return f"none: {mode}" if manifest else ""
+        return f"none: {mode}"
     name = provider.get("name") if isinstance(provider, dict) else provider
     return f"{name}: {mode}"
 

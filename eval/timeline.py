@@ -71,20 +71,15 @@ def entries(view: TurnView) -> list[Entry]:
 def what_matters(all_entries: Sequence[Entry], reach: int = 1, last: int = 4) -> list[range]:
     """The stretches of a conversation that explain a turn, as ranges of places.
 
-    These are the evidence and what is quoted, each with `reach` messages on either side, and the
-    `last` ones before the turn. Stretches that touch are one.
+    These are what is quoted, the evidence with `reach` messages on either side, and the `last` ones
+    before the turn. Stretches that touch are one.
     """
-    count = len(all_entries)
-    centres = [
-        one.place
-        for one in all_entries
-        if one.fate is not None or any(layer is Layer.EXCERPTS for layer, _ in one.held)
-    ]
-    wanted = {
-        place
-        for centre in centres
-        for place in range(max(centre - reach, 0), min(centre + reach + 1, count))
-    }
+    count, wanted = len(all_entries), set[int]()
+    for one in all_entries:
+        if one.fate is not None:
+            wanted.update(range(max(one.place - reach, 0), min(one.place + reach + 1, count)))
+        elif any(layer is Layer.EXCERPTS for layer, _ in one.held):
+            wanted.add(one.place)
     return _stretches(wanted | set(range(max(count - last, 0), count)))
 
 

@@ -5,7 +5,8 @@ from memcore.composer.render import shows
 from memcore.errors import InvalidInput, MnemoscopeError, NotFound
 from memcore.memory import Memory, open_memory
 from memcore.settings import Settings, load_settings
-from memcore.text import local_day
+from memcore.text import local_day, query_stems
+from memcore.text import stems as text_stems
 from memcore.types import (
     PAGE,
     Account,
@@ -48,5 +49,7 @@ __all__ = [
     "local_day",
     "open_memory",
     "openai_messages",
+    "query_stems",
+    "text_stems",
     "shows",
 ]

@@ -78,6 +78,10 @@ class Notes(Protocol):
         """The page first, then dated notes, newest day first."""
         ...
 
+    def index(self, owner: Owner) -> list[tuple[str, int]]:
+        """The key and the number of characters of each note, in the order of `all`."""
+        ...
+
     def put(self, owner: Owner, note: Note) -> None:
         """Stores a note, keeping what it replaces as history."""
         ...

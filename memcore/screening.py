@@ -33,10 +33,17 @@ _SECRETS = {
     ),
 }
 
-_HINT = re.compile(
-    r"-----BEGIN|sk-|A[KS]IA|gh[pousr]_|github_pat|xox|bearer|key|token", re.IGNORECASE
+_HINTS = (
+    "-----begin", "sk-", "akia", "asia", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat",
+    "xox", "bearer", "key", "token",
+)  # fmt: skip
+"""One of them stands in every text that holds a secret; most texts have none and are done with."""
+
+_SPECIAL = re.compile(
+    "[^\t\n -;=-Z\\\\-~\u00a0-\u00ac\u00ae-\u1fff\u2010-\u2027\u2030-\u205f"
+    "\u2070-\ufdff\ufe10-\ufe63\ufe65-\ufefe\uff00-\uff1b\uff1d-\U000dffff]"
 )
-"""Stands in every text that holds a secret; most texts have none and are done with quickly."""
+"""Any character that quoting may have to treat; a text without one is quoted at once."""
 
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u200b\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff"
@@ -66,7 +73,8 @@ class Secret:
 
 def secrets(text: str) -> Iterator[Secret]:
     """The secrets of a text: provider keys, bearer tokens, private keys, assignments of a key."""
-    if not _HINT.search(text):
+    folded = text.lower()
+    if not any(hint in folded for hint in _HINTS):
         return
     for kind, pattern in _SECRETS.items():
         for match in pattern.finditer(text):
@@ -95,6 +103,9 @@ def quote(text: str, indent: str = INDENT) -> str:
     Secrets are masked, invisible control characters are left out, line ends are unified, fence-like
     and control marks are defused (`<` as `‹`, `[` as `⟦`).
     """
+    if not _SPECIAL.search(text):
+        defused = mask(text).strip()
+        return f"\n{indent}".join(defused.split("\n"))
     unified = re.sub(r"\r\n?|[\x0b\x0c\x85\u2028\u2029]", "\n", text)
     visible = mask(_INVISIBLE.sub("", unified)).strip()
     defused = _BRACKET.sub("⟦", _TAG.sub("‹", visible))

@@ -257,6 +257,9 @@ class _Notes(_Part):
         notes = self._parts.read(owner).notes
         return [self.history(owner, key)[0] for key in sorted(notes, reverse=True)]
 
+    def index(self, owner: Owner) -> list[tuple[str, int]]:
+        return [(note.key, len(note.text)) for note in self.all(owner)]
+
     def put(self, owner: Owner, note: Note) -> None:
         _storable(note.key, note.text)
         if note.writer not in get_args(Writer):

@@ -144,8 +144,13 @@ def query_stems(text: str) -> list[str]:
     A query of nothing but stop words is searched by them.
     """
     found = list(tokens(text))
-    telling = [token for token in found if token.surface not in stop_words()]
+    telling = [token for token in found if not _is_stop_word(token.surface)]
     return list(dict.fromkeys(one for token in telling or found for one in token.stems))
+
+
+def _is_stop_word(word: str) -> bool:
+    """Whether a normalised word is a stop word, alone or before an apostrophe (what's, we'll)."""
+    return word in stop_words() or word.partition("'")[0] in stop_words()
 
 
 def real_words(text: str) -> list[str]:

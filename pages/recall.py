@@ -17,7 +17,7 @@ from eval.overview import changed_in_words, comparable
 from eval.runs import Run
 from eval.stats import interval, percent
 from memcore import Layer
-from pages.shared import wording, workbench
+from pages.shared import recall_tables, wording, workbench
 from pages.shared.workbench import escaped
 
 LARGEST_DAYS = 3_650
@@ -89,10 +89,10 @@ def curve(asked: pd.DataFrame, days: int, name: str) -> None:
     """Recall over the age of the answer."""
     st.subheader(wording.RECALL_CURVE)
     bands = measures.age_curve(asked, days)
-    workbench.figure(figures.recall_by_age(bands, days), f"{name}-by-age", wording.RECALL_CURVE_ALT)
     st.caption(wording.RECALL_CURVE_CAPTION)
+    workbench.figure(figures.recall_by_age(bands, days), f"{name}-by-age", wording.RECALL_CURVE_ALT)
     with st.expander(wording.AS_TABLE):
-        _shares_table(bands.drop(columns=["from", "to"]), "age", f"{name}-by-age-table")
+        recall_tables.shares_table(bands, "age", f"{name}-by-age-table")
 
 
 def side_by_side(run: Run, days: int) -> None:
@@ -119,15 +119,15 @@ def side_by_side(run: Run, days: int) -> None:
     if len(panels) < 2:
         st.markdown(wording.RECALL_ARMS_ONE)
         return
-    workbench.figure(figures.arms(panels, days), f"{run.name}-arms-{days}", wording.RECALL_ARMS_ALT)
     st.caption(wording.RECALL_ARMS_CAPTION)
+    workbench.figure(figures.arms(panels, days), f"{run.name}-arms-{days}", wording.RECALL_ARMS_ALT)
     if len(found) > MOST_ARMS:
         st.caption(wording.RECALL_ARMS_MORE.format(count=len(found) - MOST_ARMS))
     table = pd.DataFrame(rows)
     table[wording.LOST_OPEN] = [
         workbench.link("recall", run=name, days=days) for name in table[wording.GROUP_RUN]
     ]
-    _shares_table(table, wording.COLUMN_ARM, f"{run.name}-arms-{days}-table")
+    recall_tables.shares_table(table, wording.COLUMN_ARM, f"{run.name}-arms-{days}-table")
 
 
 def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:
@@ -138,10 +138,10 @@ def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:
         st.markdown(wording.RECALL_EMPTY)
         return
     stages, losers = measures.funnel(scope), measures.losers(scope)
+    st.caption(wording.RECALL_FUNNEL_CAPTION)
     workbench.figure(
         figures.funnel(stages, counted, losers), f"{name}-funnel", wording.RECALL_FUNNEL_ALT
     )
-    st.caption(wording.RECALL_FUNNEL_CAPTION)
     quiet = [STAGE_WORDS[Stage(row.stage)] for row in stages.itertuples() if not row.lost]
     if quiet and not lost.empty:
         st.caption(wording.RECALL_FUNNEL_NOWHERE.format(stages="; ".join(quiet)))
@@ -156,8 +156,8 @@ def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:
             words = wording.RECALL_LOST_BY.format(layer=by, words=words)
         st.markdown(f"**{wording.RECALL_LOST_GROUP.format(words=words, count=len(part))}**")
         st.caption(wording.RECALL_TRY[stage])
-        _lost_table(run, part)
-    _download_lost(lost, name)
+        recall_tables.lost_table(run, part)
+    recall_tables.download_lost(lost, name)
 
 
 def groups(scope: pd.DataFrame, name: str) -> None:
@@ -170,7 +170,9 @@ def groups(scope: pd.DataFrame, name: str) -> None:
         table = measures.by_group(scope, column)
         if column == "paraphrased":
             table[column] = table[column].astype(bool).map(wording.RECALL_PARAPHRASED)
-        _shares_table(table.rename(columns={column: title}), title, f"{name}-by-{column}")
+        recall_tables.shares_table(
+            table.rename(columns={column: title}), title, f"{name}-by-{column}"
+        )
 
 
 def rest(run: Run, asked: pd.DataFrame, days: int) -> None:
@@ -187,8 +189,11 @@ def rest(run: Run, asked: pd.DataFrame, days: int) -> None:
         )
     )
     ranking = workbench.ranking_of(run)
-    if ranking:
-        values = ", ".join(f"{name} {value:.2f}" for name, value in ranking.items())
+    if any(ranking.values()):
+        values = ", ".join(
+            f"{wording.RANKING_NAMES.get(name, name)} {value:.2f}"
+            for name, value in ranking.items()
+        )
         st.caption(wording.RECALL_RANKING.format(measures=values))
     st.download_button(
         wording.RECALL_DOWNLOAD_ALL,
@@ -205,7 +210,7 @@ def _choose_days(place: Any) -> int:
     days = place.number_input(
         wording.RECALL_DAYS, 1, LARGEST_DAYS, start, help=wording.RECALL_DAYS_HELP
     )
-    workbench.remember(days=days)
+    workbench.remember(days=None if days == measures.DAYS else days)
     return int(days)
 
 
@@ -223,88 +228,6 @@ def _choose_scope(place: Any, days: int) -> bool:
     )
     workbench.remember(ages=None if chosen == names[0] else chosen)
     return chosen != names[0]
-
-
-def _shares_table(table: pd.DataFrame, first: str, name: str) -> None:
-    shown = table.assign(
-        some_interval=[
-            interval(*pair) for pair in zip(table["some_low"], table["some_high"], strict=True)
-        ],
-        all_interval=[
-            interval(*pair) for pair in zip(table["all_low"], table["all_high"], strict=True)
-        ],
-    )
-    own = [c for c in table.columns if c in (first, wording.COLUMN_CHANGED)]
-    ends = [c for c in table.columns if c in (wording.GROUP_RUN, wording.LOST_OPEN)]
-    order = [
-        *own, "count", "some_value", "some_interval", "all_value", "all_interval", "characters",
-        *ends,
-    ]  # fmt: skip
-    column = st.column_config
-    st.dataframe(
-        shown[order],
-        hide_index=True,
-        key=f"table-{name}",
-        column_config={
-            "age": wording.GROUP_AGE,
-            "count": column.NumberColumn(wording.GROUP_QUESTIONS, format="localized"),
-            "some_value": column.ProgressColumn(
-                wording.GROUP_SOME, min_value=0, max_value=1, format="percent"
-            ),
-            "some_interval": wording.COLUMN_INTERVAL,
-            "all_value": column.ProgressColumn(
-                wording.GROUP_ALL, min_value=0, max_value=1, format="percent", color="gray"
-            ),
-            "all_interval": f"{wording.COLUMN_INTERVAL} ",
-            "characters": column.NumberColumn(wording.GROUP_CHARACTERS, format="%,.0f"),
-            wording.LOST_OPEN: column.LinkColumn(
-                wording.OPEN_RECALL, display_text=wording.LOST_OPEN_TEXT
-            ),
-        },
-    )
-    workbench.download(wording.RUNS_DOWNLOAD, table, name)
-
-
-def _lost_table(run: Run, part: pd.DataFrame) -> None:
-    shown = pd.DataFrame(
-        {
-            wording.LOST_OPEN: [
-                workbench.link("turn", run=run.name, conversation=row.conversation, turn=row.turn)
-                for row in part.itertuples()
-            ],
-            wording.LOST_COLUMNS["text"]: part["text"],
-            wording.LOST_COLUMNS["answer"]: part["answer"],
-            wording.LOST_COLUMNS["age"]: part["age_days"].round(1),
-            wording.LOST_COLUMNS["in_prompt"]: [
-                f"{row.reached} of {row.of}" for row in part.itertuples()
-            ],
-            wording.LOST_COLUMNS["detail"]: part["detail"],
-            wording.LOST_COLUMNS["kind"]: part["kind"],
-            wording.LOST_COLUMNS["language"]: part["language"],
-            wording.LOST_COLUMNS["conversation"]: part["conversation"],
-        }
-    )
-    column = st.column_config
-    st.dataframe(
-        shown,
-        hide_index=True,
-        row_height=58,
-        height="auto",
-        column_config={
-            wording.LOST_OPEN: column.LinkColumn(display_text=wording.LOST_OPEN_TEXT, width=60),
-            wording.LOST_COLUMNS["text"]: column.TextColumn(width=380),
-            wording.LOST_COLUMNS["answer"]: column.TextColumn(width=240),
-            wording.LOST_COLUMNS["age"]: column.NumberColumn(format="%.0f", width=80),
-            wording.LOST_COLUMNS["detail"]: column.TextColumn(width=200),
-        },
-    )
-
-
-def _download_lost(lost: pd.DataFrame, name: str) -> None:
-    table = lost.assign(
-        evidence=lost["evidence"].map(" ".join), layers=lost["layers"].map(" ".join)
-    )
-    workbench.download(wording.RECALL_LOST_DOWNLOAD, table, f"{name}-lost")
 
 
 show()

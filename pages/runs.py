@@ -10,12 +10,14 @@ import streamlit as st
 
 from eval.background import request_to_resume
 from eval.errors import RunError
-from eval.overview import compared, overview, settings_of
+from eval.overview import compared, first_choice, overview, settings_of
 from eval.recall import DAYS
 from eval.runs import RunInfo
 from eval.stats import interval, percent
 from pages.shared import replays, wording, workbench
 from pages.shared.workbench import escaped
+
+MOST_ROWS = 10  # before the table scrolls
 
 
 def show() -> None:
@@ -27,13 +29,16 @@ def show() -> None:
     table = overview(found)
     st.caption(wording.RUNS_QUESTION)
     answer(table)
+    name = None
+    if found:
+        chosen = choose(table, first_choice(found))
+        details(found[chosen], table.iloc[chosen])
+        name = found[chosen].name
     if replays.current(workbench.folder()) is not None:
         replays.watch(workbench.folder())
-    replays.outcome()
-    if found:
-        chosen = choose(table)
-        details(found[chosen], table.iloc[chosen])
-    with st.expander(wording.REPLAY, expanded=not found or failed(), icon=":material/play_arrow:"):
+    well = replays.outcome(name)
+    opened = not found or not well
+    with st.expander(wording.REPLAY, expanded=opened, icon=":material/play_arrow:"):
         replays.form(workbench.folder())
 
 
@@ -58,17 +63,14 @@ def answer(table: pd.DataFrame) -> None:
         st.markdown(more)
 
 
-def choose(table: pd.DataFrame) -> int:
+def choose(table: pd.DataFrame, first: str | None) -> int:
     """The table; returns the place of the chosen run, which the address keeps by name."""
     names = list(table["run"])
     wanted = workbench.parameter("run")
     if wanted and wanted not in names:
         workbench.failure(wording.RUNS_UNKNOWN, wanted, warning=True)
-    unusable = int((table["state"] != "complete").sum())
-    if unusable:
-        says = wording.RUNS_UNUSABLE.format(count=unusable, total=len(table))
-        st.warning(says, icon=":material/warning:")
-    place = names.index(wanted) if wanted in names else _first_choice(table)
+    start = wanted if wanted in names else first
+    place = names.index(start) if start in names else 0
     shown = as_shown(table)
     digest = hashlib.sha256("\n".join(names).encode()).hexdigest()[:12]
     event = st.dataframe(
@@ -78,12 +80,17 @@ def choose(table: pd.DataFrame) -> int:
         on_select="rerun",
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [place]}},
+        height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
         column_config=_columns(),
+        placeholder="–",
         alt=wording.RUNS_TABLE_ALT,
     )
     rows = event["selection"]["rows"]
     place = rows[0] if rows and rows[0] < len(names) else place
     workbench.remember(run=names[place])
+    unusable = int((table["state"] != "complete").sum())
+    if unusable:
+        st.caption(wording.RUNS_UNUSABLE.format(count=unusable, total=len(table)))
     workbench.download(wording.RUNS_DOWNLOAD, table, "runs")
     return int(place)
 
@@ -95,19 +102,18 @@ def as_shown(table: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {
             wording.COLUMN_MARK: _mark(row),
-            wording.COLUMN_ARM: row["arm"] or None,
+            wording.COLUMN_ARM: row["arm"] or "–",
             wording.COLUMN_CHANGED: row["changed"] or wording.NO_CHANGES,
-            wording.COLUMN_REACHED: row["reached"],
-            wording.COLUMN_INTERVAL: interval(row["low"], row["high"]),
-            wording.COLUMN_HITS: _of(row),
+            wording.COLUMN_REACHED: row["reached"] * 100,
+            wording.COLUMN_INTERVAL: _interval(row),
             wording.COLUMN_CHARACTERS: _characters(row),
             wording.COLUMN_STATE: (
                 wording.STATE_REPLAYING if row["run"] == busy else wording.STATE[row["state"]]
             ),
             wording.COLUMN_ERRORS: _errors(row),
             wording.COLUMN_ASKED: f"{_count(row['questions'])} / {_count(row['turns'])}",
-            wording.COLUMN_DATASET: row["dataset"] or None,
-            wording.COLUMN_PROVIDER: row["provider"] or None,
+            wording.COLUMN_DATASET: row["data"] or "–",
+            wording.COLUMN_PROVIDER: row["provider"] or "–",
             wording.COLUMN_STARTED: row["started"],
             wording.COLUMN_RUN: row["run"],
         }
@@ -127,8 +133,18 @@ def details(info: RunInfo, row: pd.Series[Any]) -> None:
             st.markdown(says.format(**in_words(row)))
             one, two, _ = st.columns([1, 1, 3])
             view = {"run": info.name}
-            one.page_link("pages/recall.py", label=wording.OPEN_RECALL, query_params=view)
-            two.page_link("pages/turn.py", label=wording.OPEN_TURN, query_params=view)
+            one.page_link(
+                "pages/recall.py",
+                label=wording.OPEN_RECALL,
+                query_params=view,
+                icon=":material/show_chart:",
+            )
+            two.page_link(
+                "pages/turn.py",
+                label=wording.OPEN_TURN,
+                query_params=view,
+                icon=":material/frame_inspect:",
+            )
         else:
             _broken(info, str(row["state"]))
         if info.manifest:
@@ -173,20 +189,14 @@ def _manifest(info: RunInfo) -> None:
     st.json(about, expanded=True)
 
 
-def failed() -> bool:
-    """Whether this session's last replay ended badly, so that its form stays open."""
-    job = st.session_state.get(replays.MINE)
-    return job is not None and not job.active and job.error is not None
-
-
 def in_words(row: dict[str, Any] | pd.Series[Any]) -> dict[str, str]:
     """The pieces of a sentence about a run, ready for Markdown."""
     days = row["days"]
     return {
         "arm": escaped(row["arm"] or "?"),
-        "dataset": escaped(row["dataset"] or "?"),
+        "dataset": escaped(row["data"] or "?"),
         "changed": f" ({escaped(row['changed'])})" if row["changed"] else "",
-        "provider": escaped(row["provider"] or "?"),
+        "provider": escaped(_provider(row["provider"])),
         "share": escaped(percent(row["reached"])),
         "interval": escaped(interval(row["low"], row["high"])),
         "days": str(int(days) if days == days else DAYS),
@@ -197,33 +207,25 @@ def in_words(row: dict[str, Any] | pd.Series[Any]) -> dict[str, str]:
     }
 
 
-def _first_choice(table: pd.DataFrame) -> int:
-    """The best run where there is one, else the newest complete one, else the first."""
-    best, _ = compared(table)
-    if best is not None:
-        return list(table["run"]).index(best["run"])
-    newest = [place for place, one in enumerate(table["newest"]) if one]
-    return newest[0] if newest else 0
-
-
 def _mark(row: dict[str, Any]) -> str:
     marks = [(row["best"], wording.MARK_BEST), (row["newest"], wording.MARK_NEWEST)]
     return ", ".join(mark for holds, mark in marks if holds)
 
 
-def _of(row: dict[str, Any]) -> str:
-    if row["count"] != row["count"]:
+def _interval(row: dict[str, Any]) -> str:
+    if row["reached"] != row["reached"]:
         return "–"
-    return f"{_count(row['hits'])} of {_count(row['count'])}"
+    of = wording.HITS_OF_COUNT.format(hits=_count(row["hits"]), count=_count(row["count"]))
+    return f"{interval(row['low'], row['high'])} ({of})"
 
 
 def _characters(row: dict[str, Any]) -> str:
     return _count(row["characters"]) + (" (q)" if row["per"] == "question" else "")
 
 
-def _errors(row: dict[str, Any]) -> str | None:
+def _errors(row: dict[str, Any]) -> str:
     if row["state"] != "complete":
-        return None
+        return "–"
     found = []
     if row["failed_layers"] > 0:
         one = row["failed_layers"] == 1
@@ -234,6 +236,11 @@ def _errors(row: dict[str, Any]) -> str | None:
     return ", ".join(found) or wording.NO_ERRORS
 
 
+def _provider(provider: str) -> str:
+    name, _, mode = provider.partition(": ")
+    return wording.NO_PROVIDER.format(mode=mode) if name == "none" else provider or "?"
+
+
 def _count(value: float) -> str:
     return "–" if value != value else f"{value:,.0f}"
 
@@ -242,15 +249,16 @@ def _columns() -> dict[str, Any]:
     column = st.column_config
     return {
         wording.COLUMN_REACHED: column.ProgressColumn(
-            min_value=0, max_value=1, format="percent", help=wording.HELP_REACHED, width=150
+            min_value=0, max_value=100, format="%.0f%%", help=wording.HELP_REACHED, width=150
         ),
         wording.COLUMN_INTERVAL: column.TextColumn(help=wording.HELP_INTERVAL),
         wording.COLUMN_CHARACTERS: column.TextColumn(
             help=wording.HELP_CHARACTERS, alignment="right"
         ),
+        wording.COLUMN_CHANGED: column.TextColumn(width=190),
         wording.COLUMN_ERRORS: column.TextColumn(help=wording.HELP_ERRORS),
         wording.COLUMN_PROVIDER: column.TextColumn(help=wording.HELP_PROVIDER),
-        wording.COLUMN_STARTED: column.DatetimeColumn(format="D MMM YYYY, HH:mm", timezone="UTC"),
+        wording.COLUMN_STARTED: column.DatetimeColumn(format="D MMM YY, HH:mm", timezone="UTC"),
     }
 
 

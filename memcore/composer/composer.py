@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memcore.composer import excerpts, history, render
+from memcore.composer import excerpts, history, notes, render
 from memcore.composer.budget import Fit, fit, left
 from memcore.composer.history import History
 from memcore.composer.limits import TimeLimit
@@ -26,7 +26,6 @@ from memcore.types import (
     LayerAccount,
     LayerStatus,
     Message,
-    Note,
     Owner,
     PromptLayer,
     Reason,
@@ -119,7 +118,7 @@ class _Turn:
         room = left(settings.ceiling, past.exchange_size)
         summary = self._summary(room)
         room = left(room, self._rows[Layer.SUMMARY].spent)
-        notes = self._notes(room)
+        noted = self._notes(room)
         room = left(room, self._rows[Layer.NOTES].spent)
 
         window = self._rows[Layer.WINDOW]
@@ -132,7 +131,7 @@ class _Turn:
 
         turns, history_layers = history.prefix(past, count)
         self._items += history.items(past, count, min(window.cap or 0, room), blocked)
-        sections = {Layer.SUMMARY: summary, Layer.NOTES: notes, Layer.EXCERPTS: passages}
+        sections = {Layer.SUMMARY: summary, Layer.NOTES: noted, Layer.EXCERPTS: passages}
         layers, system = _layout(persona, sections)
         layers += history_layers
         account = self._account(layers, system, previous_system)
@@ -198,19 +197,31 @@ class _Turn:
         row.cap, row.off = self._settings.notes_cap, self._settings.notes_cap == 0
         if row.off:
             return ""
-        stored: list[Note] = self._read(Layer.NOTES, lambda parts: parts.notes.all(self._owner), [])
         row.order = "the page, then newest first"
-        pieces = [render.note(note) for note in stored]
-        kept = set(self._spend(row, pieces, room).kept)
-        spent = 0
-        for place, (note, piece) in enumerate(zip(stored, pieces, strict=True)):
-            reason, detail = (None, "") if place in kept else _over_budget(row, room, spent)
-            spent += len(piece) + 1 if place in kept else 0
+        overhead = _cost_of(Layer.NOTES)
+
+        def taken(limit: int) -> list[notes.Offer]:
+            return self._read(
+                Layer.NOTES, lambda parts: notes.take(parts, self._owner, limit, overhead), []
+            )
+
+        offers = taken(row.cap)
+        row.asked = notes.cost(offers, overhead)
+        row.granted = min(row.asked, room)
+        if row.granted < row.asked:
+            offers = taken(row.granted)
+        spent, over = 0, _over_budget(row, room, 0)
+        for place, offer in enumerate(offers, start=1):
+            kept = offer.piece is not None
+            if kept:
+                spent += offer.size + 1
+                over = _over_budget(row, room, spent)
+            reason, detail = (None, "") if kept else over
             self._items.append(
-                Item(Layer.NOTES, note.key, "note", len(piece), place in kept, place + 1, reason,
-                     detail, None, note.sources)
+                Item(Layer.NOTES, offer.key, "note", offer.size, kept, place, reason, detail, None,
+                     offer.sources)
             )  # fmt: skip
-        return render.section(Layer.NOTES, [pieces[place] for place in sorted(kept)])
+        return render.section(Layer.NOTES, [one.piece for one in offers if one.piece is not None])
 
     def _excerpts(self, past: History, certain: int, room: int) -> tuple[set[str], str]:
         """The ids quoted, and the layer's text. `certain` messages of the window stay anyway."""

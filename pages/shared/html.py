@@ -54,7 +54,7 @@ _STRIPES = {
 }
 
 _RULES = """
-.stMainBlockContainer { padding-top: 3.2rem; padding-bottom: 3rem; }
+.stMainBlockContainer { padding-top: 4.1rem; padding-bottom: 3rem; }
 .m-words { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 .m-chip { display: inline-block; padding: 0 .5em; margin: 0 .3em .1em 0; border-radius: .6em;
   font-size: .76rem; line-height: 1.35rem; border: 1px solid var(--m);
@@ -63,10 +63,21 @@ _RULES = """
 .m-quiet-text { opacity: .68; font-size: .84rem; }
 .m-mono { font-family: "Source Code Pro", monospace; font-size: .82rem; line-height: 1.45; }
 
+[data-testid="stColumn"]:has(.st-key-turn_timeline) { position: sticky; top: 3.6rem;
+  align-self: flex-start; }
+.m-table { width: 100%; border-collapse: collapse; font-size: .88rem; }
+.m-table th, .m-table td { padding: .22rem .5rem; text-align: right;
+  border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent); }
+.m-table th { font-weight: 600; opacity: .75; font-size: .8rem; }
+.m-table th:first-child, .m-table td:first-child, .m-table .m-to-left { text-align: left; }
+.m-table tr:last-child td { font-weight: 600; border-bottom: 0; }
+
 .m-answer { border: 1px solid color-mix(in srgb, var(--m) 60%, transparent);
   border-left: .5rem solid var(--m); border-radius: .5rem; padding: .55rem .9rem .6rem;
   background: color-mix(in srgb, var(--m) 7%, transparent); }
 .m-answer .m-question { font-size: 1.22rem; font-weight: 600; margin: .05rem 0 .2rem; }
+.m-answer .m-said { margin: .05rem 0 .2rem; font-weight: 600; max-height: 9rem;
+  overflow-y: auto; }
 .m-answer .m-verdict { font-size: 1.02rem; }
 .m-answer .m-verdict b { letter-spacing: .01em; }
 .m-path { display: flex; flex-wrap: wrap; gap: .3rem .1rem; align-items: center; }
@@ -82,8 +93,8 @@ _RULES = """
 
 .m-scroll { overflow-y: auto; height: var(--h, 600px); padding-right: .4rem; }
 .m-scroll.m-from-end { display: flex; flex-direction: column-reverse; }
-.m-day { position: sticky; top: 0; z-index: 1; font-size: .8rem; font-weight: 600;
-  padding: .25rem .1rem; margin-top: .35rem; backdrop-filter: blur(14px);
+.m-day { font-size: .8rem; font-weight: 600;
+  padding: .25rem .1rem; margin-top: .35rem;
   border-bottom: 1px solid color-mix(in srgb, currentColor 22%, transparent); }
 .m-gap { text-align: center; font-size: .8rem; opacity: .65; padding: .45rem 0;
   border-top: 1px dashed color-mix(in srgb, currentColor 40%, transparent); margin-top: .5rem; }
@@ -104,6 +115,7 @@ details.m-long > summary { cursor: pointer; list-style: none; }
 details.m-long > summary .m-more { text-decoration: underline; opacity: .7; font-size: .8rem; }
 details.m-long[open] > summary > .m-start, details.m-long[open] > summary .m-more { display: none; }
 
+.m-box { max-height: 640px; overflow-y: auto; }
 .m-layer { border-left: .6rem solid var(--m); padding: .25rem .7rem .45rem; margin: .35rem 0;
   background: color-mix(in srgb, var(--m) 8%, transparent); border-radius: .25rem; }
 .m-layer > .m-head { display: flex; justify-content: space-between; gap: 1rem; }
@@ -114,8 +126,8 @@ mark.m-found { background: color-mix(in srgb, currentColor 22%, transparent); co
   border-radius: .4rem; padding: .3rem 0; }
 .m-line { padding: 0 .6rem; display: flex; gap: .6rem; }
 .m-line > .m-words { min-height: 1.1em; flex: 1; }
-.m-line.m-in { background: color-mix(in srgb, #0072B2 17%, transparent); }
-.m-line.m-out { background: color-mix(in srgb, #D55E00 15%, transparent); }
+.m-line.m-entered { background: color-mix(in srgb, #0072B2 17%, transparent); }
+.m-line.m-left { background: color-mix(in srgb, #D55E00 15%, transparent); }
 .m-line.m-skip { opacity: .6; font-style: italic; }
 """
 

@@ -82,12 +82,15 @@ def watch(folder: Path) -> None:
         st.rerun(scope="fragment")
 
 
-def outcome() -> None:
-    """How this session's last replay ended: a word when well, everything when not."""
+def outcome(chosen: str | None) -> bool:
+    """How this session's last replay ended: everything when it failed, a word when it is `chosen`.
+
+    Returns whether there is nothing to mend.
+    """
     job = st.session_state.get(MINE)
     if not isinstance(job, ReplayJob) or job.active:
-        return
-    if job.done:
+        return True
+    if job.done and job.run == chosen:
         st.success(wording.REPLAY_DONE, icon=":material/check:")
         if job.repairs:
             st.caption(wording.REPLAY_REPAIRS.format(count=f"{len(job.repairs):,}"))
@@ -101,20 +104,20 @@ def outcome() -> None:
             st.code(job.trace, language=None)
     elif job.error is not None:
         workbench.failure(wording.REPLAY_FAILED, job.error)
+    return job.error is None
 
 
 def form(folder: Path) -> None:
     """What is to be replayed, and the button that begins it."""
-    names = [*bundled(), wording.REPLAY_PATH_CHOICE]
     with st.form("replay", border=False):
-        one, two, three, four = st.columns([2, 3, 2, 2])
-        chosen = one.selectbox(wording.REPLAY_DATASET, names)
+        one, two, three, four = st.columns([2, 3, 4, 1.6])
+        chosen = one.selectbox(wording.REPLAY_DATASET, bundled())
         path = two.text_input(wording.REPLAY_PATH, help=wording.REPLAY_PATH_HELP)
         arm = three.selectbox(wording.REPLAY_ARM, list(ARMS), format_func=_arm_in_words)
         format = four.selectbox(
             wording.REPLAY_FORMAT, [AUTO, *FORMATS], help=wording.REPLAY_FORMAT_HELP
         )
-        left, right = st.columns([5, 4])
+        left, right = st.columns([5, 5.6])
         text = left.text_area(
             wording.REPLAY_SETTINGS, placeholder=wording.REPLAY_SETTINGS_HINT, height=96
         )
@@ -123,8 +126,7 @@ def form(folder: Path) -> None:
         if st.form_submit_button(
             wording.REPLAY_START, type="primary", disabled=busy, icon=":material/play_arrow:"
         ):
-            source = path.strip() if chosen == wording.REPLAY_PATH_CHOICE else chosen
-            _submit(source, format, arm, text, limit, folder)
+            _submit(path.strip() or chosen or "", format, arm, text, limit, folder)
         if busy:
             st.caption(wording.REPLAY_BUSY)
     with st.expander(wording.REPLAY_SETTINGS_LIST):

@@ -69,7 +69,7 @@ def _box(view: TurnView) -> Html:
     return tag(
         "div",
         tag("div", head, cls="m-quiet-text"),
-        words(str(row["text"]) if len(row["text"]) < 600 else f"{row['text'][:600]}…", "m-question"),
+        words(str(row["text"]), "m-question" if len(row["text"]) < 160 else "m-said"),
         tag("div", *_emphasised(sentence), cls="m-verdict"),
         tag("div", gold, price, cls="m-quiet-text"),
         cls=f"m-answer m-{_colour(view, fared)}",
@@ -108,9 +108,8 @@ def _evidence(view: TurnView, fate: Fate) -> None:
         if said is not None:
             time = turn_data.moment(said.time, view.talk.timezone)
             head = wording.EVIDENCE.format(time=time, speaker=said.speaker)
-        quoted = turn_data.one_line(said.text, 240) if said is not None else fate.message
-        piece = tag("div", tag("b", head), words(quoted), cls="m-piece")
-        st.html(join([piece, _path(view, fate)]))
+        quoted = turn_data.one_line(said.text, 320) if said is not None else fate.message
+        st.html(tag("div", tag("b", head), words(quoted), cls="m-piece"))
     with buttons, st.container(horizontal=True, horizontal_alignment="right"):
         with st.popover(wording.WHY_NOT, key=f"turn_ways_{fate.message}"):
             st.html(_ways(view, fate))
@@ -121,12 +120,12 @@ def _evidence(view: TurnView, fate: Fate) -> None:
             type="primary" if not fate.reached else "secondary",
             on_click=lambda: show_message(fate.message),
         )
+    st.html(_path(view, fate))
 
 
 def show_message(message: str) -> None:
     """Opens the timeline at a message; the address says so."""
-    workbench.remember(message=message)
-    st.session_state["timeline"] = "all"
+    workbench.remember(message=message, timeline="all")
 
 
 def _path(view: TurnView, fate: Fate) -> Html:

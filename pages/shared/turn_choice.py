@@ -16,6 +16,7 @@ from eval.turn_list import Which, most_telling, standing, turns_of
 from eval.turns import records
 from pages.shared import turn_data, workbench
 from pages.shared import wording_turn as wording
+from pages.shared.url_choice import choose_one
 
 _LAST = "turn_last_address"
 _PARAMETERS = ("run", "conversation", "turn")
@@ -40,7 +41,12 @@ def choose() -> tuple[Run, str, int] | None:
         return None
     number = _number_wanted(listed)
     with right:
-        which = _which()
+        which = cast(
+            Which,
+            choose_one(
+                "show", wording.SHOW, wording.SHOWN, help=wording.MARKS_HELP, width="stretch"
+            ),
+        )
     number = _step(run, conversation, listed, number, which)
     workbench.remember(turn=number)
     st.session_state[_LAST] = {name: workbench.parameter(name) for name in _PARAMETERS}
@@ -61,7 +67,7 @@ def _conversation(run: Run) -> str | None:
     rows = {str(row["conversation"]): row for row in records(found)}
     wanted = workbench.parameter("conversation")
     if wanted and wanted not in rows:
-        st.warning(wording.UNKNOWN_CONVERSATION.format(run=run.name, wanted=wanted))
+        workbench.failure(wording.UNKNOWN_CONVERSATION, wanted, warning=True)
     telling = next((name for name, row in rows.items() if row["lost"]), next(iter(rows)))
     current = wanted if wanted in rows else telling
     if wanted != current:
@@ -94,28 +100,11 @@ def _number_wanted(listed: pd.DataFrame) -> int:
         return int(wanted)
     if wanted:
         last = int(listed["turn"].max())
-        st.warning(wording.UNKNOWN_TURN.format(wanted=wanted, last=last))
+        workbench.failure(wording.UNKNOWN_TURN.format(last=last), wanted, warning=True)
     return most_telling(listed)
 
 
-def _which() -> Which:
-    chosen = st.segmented_control(
-        wording.SHOW,
-        list(wording.SHOWN),
-        default="all",
-        required=True,
-        format_func=lambda which: wording.SHOWN[which],
-        key="show",
-        bind="query-params",
-        help=wording.MARKS_HELP,
-        width="stretch",
-    )
-    return cast(Which, chosen or "all")
-
-
-def _step(
-    run: Run, conversation: str, listed: pd.DataFrame, number: int, which: Which
-) -> int:
+def _step(run: Run, conversation: str, listed: pd.DataFrame, number: int, which: Which) -> int:
     """The row with previous, next and the list to jump in."""
     rows = {int(row["turn"]): row for row in records(listed)}
     shown = turns_of(listed, which)

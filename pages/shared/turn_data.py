@@ -73,8 +73,11 @@ def one_line(text: str, size: int = 90) -> str:
     return line if len(line) <= size else f"{line[: size - 1].rstrip()}…"
 
 
+# The arguments that are not used in what follows are the keys of the caches.
+
+
 @st.cache_resource(max_entries=8, show_spinner=False)
-def _conversations(key: Key, _run: Run) -> pd.DataFrame:
+def _conversations(key: Key, _run: Run) -> pd.DataFrame:  # noqa: ARG001
     lost = _run.query(
         "SELECT conversation, count(*) FILTER (WHERE stage <> 'reached')::INTEGER AS lost "
         "FROM {questions} GROUP BY conversation"
@@ -84,25 +87,25 @@ def _conversations(key: Key, _run: Run) -> pd.DataFrame:
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _turns(key: Key, _run: Run, conversation: str) -> pd.DataFrame:
+def _turns(key: Key, _run: Run, conversation: str) -> pd.DataFrame:  # noqa: ARG001
     return turn_list(_run, conversation)
 
 
 @st.cache_resource(max_entries=64, show_spinner=False)
-def _turn(key: Key, _run: Run, conversation: str, number: int) -> TurnView:
+def _turn(key: Key, _run: Run, conversation: str, number: int) -> TurnView:  # noqa: ARG001
     return load_turn(_run, conversation, number)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _entries(key: Key, conversation: str, number: int, _view: TurnView) -> list[Entry]:
+def _entries(key: Key, conversation: str, number: int, _view: TurnView) -> list[Entry]:  # noqa: ARG001
     return entries(_view)
 
 
 @st.cache_resource(max_entries=32, show_spinner=False)
-def _texts(key: Key, conversation: str, number: int, _view: TurnView) -> Texts:
+def _texts(key: Key, conversation: str, number: int, _view: TurnView) -> Texts:  # noqa: ARG001
     return texts(_view)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)
-def _memory(key: Key, _run: Run, conversation: str, number: int) -> MemoryAt:
+def _memory(key: Key, _run: Run, conversation: str, number: int) -> MemoryAt:  # noqa: ARG001
     return memory_at(_run, conversation, number)

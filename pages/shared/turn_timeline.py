@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from hashlib import sha1
 
 import streamlit as st
 
@@ -12,34 +13,54 @@ from memcore import Layer
 from pages.shared import turn_data, workbench
 from pages.shared import wording_turn as wording
 from pages.shared.html import Html, chip, join, tag, words
+from pages.shared.url_choice import choose_one
 
 _LONG = 700
 _KEEP = 420
 _PAGE = 40
+_SCROLL = """
+(() => {
+  let tries = 0, set = null;
+  const scroll = () => {
+    const box = document.querySelector(".m-scroll");
+    const aim = ["m-marked", "m-missing", "m-evidence"]
+      .map((name) => box && box.querySelector("." + name)).find(Boolean);
+    if (aim && (set === null || box.scrollTop === set)) {
+      let top = aim;
+      while (top && !top.classList.contains("m-day")) top = top.previousElementSibling;
+      const at = (one) => one.getBoundingClientRect().top - box.getBoundingClientRect().top;
+      if (!top || at(aim) - at(top) > 240) top = aim;
+      box.scrollTop += at(top) - 6;
+      set = box.scrollTop;
+    }
+    if (++tries < 12) setTimeout(scroll, 80);
+  };
+  scroll();
+})();
+"""
 
 
 def show(view: TurnView) -> None:
     """What matters for the turn, or the whole conversation page by page."""
     entries = turn_data.timeline(view)
-    mode = st.segmented_control(
-        wording.TIMELINE_LABEL,
-        list(wording.TIMELINE),
-        default="matters",
-        required=True,
-        format_func=lambda one: wording.TIMELINE[one],
-        key="timeline",
-        bind="query-params",
-        width="stretch",
-    )
+    mode = choose_one("timeline", wording.TIMELINE_LABEL, wording.TIMELINE, width="stretch")
     marked = workbench.parameter("message")
     if mode == "all":
         _whole(view, entries, marked)
     else:
         stretches = what_matters(entries)
-        st.html(_scroll([*_stretches(view, entries, stretches, marked), _now(view)], 640))
+        st.html(_scroll([*_stretches(entries, stretches, marked), _now(view)], 640))
+    _bring_into_view(f"{view.talk.id} {view.number} {mode} {marked}")
     later = len(view.messages) - len(entries) - (0 if view.row["is_question"] else 1)
     if later > 0:
-        st.caption(wording.NOT_YET.format(count=later))
+        st.caption(wording.NOT_YET.format(count=wording.messages(later)))
+
+
+def _bring_into_view(what: str) -> None:
+    """Scrolls the timeline, and nothing else, to what is marked or else to the first evidence. The
+    script is the same for every text: nothing that anybody wrote is in it."""
+    st.html(f"<script>/* {sha1(what.encode()).hexdigest()} */{_SCROLL}</script>",
+            unsafe_allow_javascript=True)  # fmt: skip
 
 
 def _whole(view: TurnView, entries: Sequence[Entry], marked: str) -> None:
@@ -70,7 +91,7 @@ def _whole(view: TurnView, entries: Sequence[Entry], marked: str) -> None:
             st.caption(
                 wording.PLACE.format(first=page.start + 1, last=page.stop, count=len(entries))
             )
-    pieces = _messages(view, entries, page, marked)
+    pieces = _messages(entries, page, marked)
     if page.stop >= len(entries):
         pieces.append(_now(view))
     st.html(_scroll(pieces, 590, from_end=at is None))
@@ -87,9 +108,7 @@ def _scroll(pieces: Sequence[str], height: int, from_end: bool = False) -> Html:
     return tag("div", inside, cls=cls, style=f"--h: {height}px", tabindex="0")
 
 
-def _stretches(
-    view: TurnView, entries: Sequence[Entry], stretches: Sequence[range], marked: str
-) -> list[str]:
+def _stretches(entries: Sequence[Entry], stretches: Sequence[range], marked: str) -> list[str]:
     if not entries:
         return [tag("div", wording.BEGINNING, cls="m-gap")]
     pieces: list[str] = []
@@ -97,7 +116,7 @@ def _stretches(
     for stretch in stretches:
         if stretch.start > done:
             pieces.append(_gap(entries, range(done, stretch.start)))
-        pieces += _messages(view, entries, stretch, marked)
+        pieces += _messages(entries, stretch, marked)
         done = stretch.stop
     return pieces
 
@@ -106,14 +125,14 @@ def _gap(entries: Sequence[Entry], left_out: range) -> Html:
     first, last = entries[left_out.start].day, entries[left_out.stop - 1].day
     form = wording.GAP if first != last else wording.GAP_ONE_DAY
     text = form.format(
-        count=len(left_out), first=f"{first.day} {first:%b}", last=f"{last.day} {last:%b}"
+        count=wording.messages(len(left_out)),
+        first=f"{first.day} {first:%b}",
+        last=f"{last.day} {last:%b}",
     )
     return tag("div", text, cls="m-gap")
 
 
-def _messages(
-    view: TurnView, entries: Sequence[Entry], places: range, marked: str
-) -> list[str]:
+def _messages(entries: Sequence[Entry], places: range, marked: str) -> list[str]:
     pieces: list[str] = []
     day = None
     for place in places:

@@ -11,6 +11,7 @@ NO_RUNS = (
     "There is no finished run yet. Start a replay on the Runs page, or on the command line: "
     "`python -m eval replay shop`."
 )
+RUN_OPTION = "{run} · {changed}"
 TO_RUNS = "Go to Runs"
 UNKNOWN_RUN = "there is no such run in this folder"
 RUN_NOT_USABLE = "The run in the address cannot be opened, so another one is shown:"
@@ -32,7 +33,10 @@ RUNS_BEST = (
     "the prompt, at {characters} characters a {per}."
 )
 RUNS_BEST_DETAIL = "{hits} of {count} such answers; 95% interval {interval}."
-RUNS_YARDSTICK = "The yardstick {arm}, sending everything, reaches {share} at {characters} a {per}."
+RUNS_YARDSTICK = (
+    "The yardstick {arm}, sending everything said so far, reaches {share} at {characters} "
+    "characters a {per}."
+)
 RUNS_ONLY_YARDSTICK = "Only a yardstick has been replayed on {dataset} so far."
 RUNS_NOTHING_MEASURED = "No finished run has measured an old answer yet."
 RUNS_NOTHING_MEASURED_DETAIL = (
@@ -61,7 +65,7 @@ COLUMN_CHANGED = "Changed settings"
 COLUMN_PROVIDER = "Provider"
 COLUMN_REACHED = "Old answers reached"
 COLUMN_INTERVAL = "95% interval"
-COLUMN_HITS = "Of"
+HITS_OF_COUNT = "{hits} of {count}"
 COLUMN_CHARACTERS = "Characters a turn"
 COLUMN_ASKED = "Questions / turns"
 COLUMN_ERRORS = "Errors"
@@ -78,6 +82,7 @@ MARK_BEST = "★ best"
 MARK_NEWEST = "newest"
 NO_CHANGES = "–"
 NO_ERRORS = "none"
+NO_PROVIDER = "no provider ({mode} search)"
 FAILED_LAYERS = "{count} failed layers"
 ONE_FAILED_LAYER = "1 failed layer"
 REFUSED = "{count} refused"
@@ -86,7 +91,7 @@ STATE = {
     "complete": "complete",
     "unfinished": "unfinished: resume it",
     "damaged": "damaged: replay again",
-    "older format": "older format: replay again",
+    "older format": "old format: replay again",
     "newer format": "newer format: update first",
 }
 STATE_REPLAYING = "being replayed now"
@@ -128,10 +133,11 @@ DETAIL_MANIFEST = "Dataset and versions"
 # Start a replay
 
 REPLAY = "Start a replay"
-REPLAY_DATASET = "Dataset"
-REPLAY_PATH_CHOICE = "a file or folder on this machine …"
-REPLAY_PATH = "Path, if it is on this machine"
-REPLAY_PATH_HELP = "A file or folder that the machine running Mnemoscope can read."
+REPLAY_DATASET = "Bundled dataset"
+REPLAY_PATH = "… or a path on this machine"
+REPLAY_PATH_HELP = (
+    "A file or folder that the machine running Mnemoscope can read. If given, it is used."
+)
 REPLAY_FORMAT = "Format"
 REPLAY_FORMAT_HELP = "`auto` recognises it by its content."
 REPLAY_ARM = "Arm"
@@ -140,7 +146,7 @@ REPLAY_SETTINGS = "Changed settings, one name=value a line"
 REPLAY_SETTINGS_HINT = "excerpts_limit=8\nceiling=12000"
 REPLAY_SETTINGS_LIST = "All settings and their defaults"
 REPLAY_START = "Start"
-REPLAY_NO_PATH = "Give the path of the dataset, or choose a bundled one."
+REPLAY_NO_PATH = "Give the path of a dataset."
 REPLAY_BUSY = "A replay is running. Start the next one when it is finished."
 REPLAY_READING = "Reading and checking the dataset …"
 REPLAY_PROGRESS = "{turns} of {of_turns} turns, {left}"
@@ -150,7 +156,7 @@ REPLAY_LEFT_UNKNOWN = "working out the time left"
 REPLAY_RUNS_ON = "You may leave this page; the replay goes on."
 REPLAY_STOP = "Stop"
 REPLAY_STOPPING = "Stopping …"
-REPLAY_DONE = "The replay is finished; its run is chosen in the table."
+REPLAY_DONE = "The replay is finished, and its run is chosen above."
 REPLAY_REPAIRS = "{count} things were repaired or left out on loading; the details list them."
 REPLAY_STOPPED = (
     "The replay was stopped. The conversations that are done are kept: choose the unfinished run "
@@ -185,7 +191,7 @@ RECALL_DETAIL = (
 RECALL_FEW = "With only {count} such questions the interval is wide: read it as a hint."
 RECALL_NO_OLD = "No question of this run has an answer {days} days or older."
 RECALL_NO_OLD_DETAIL = (
-    "The oldest answer is {oldest} days old. Choose fewer days above; all ages are shown below."
+    "The oldest answer is {oldest} days old. Choose fewer days; all ages are shown below."
 )
 RECALL_NOTHING = "There is nothing to measure in this run."
 RECALL_NOTHING_DETAIL = (
@@ -235,7 +241,7 @@ RECALL_FUNNEL_ALT = "Questions left after each stage at which evidence was lost"
 RECALL_LOST = "Lost answers"
 RECALL_LOST_NONE = "No answer was lost here: all evidence of every question is in its prompt."
 RECALL_LOST_GROUP = "{words} ({count})"
-RECALL_LOST_BY = "{layer}: {words}"
+RECALL_LOST_BY = "Lost by {layer}: {words}"
 RECALL_TRY = {
     "not stored": "The message was not in the store at that moment: look at the dataset's times.",
     "not searched": (
@@ -244,8 +250,8 @@ RECALL_TRY = {
     ),
     "failed": "A layer failed: open the turn to see its error.",
     "not found": (
-        "The search works by words, and none of the question's lead to the answer. A search by "
-        "meaning, or a note written in time, would be needed."
+        "The search matches words, and no word of the question stands in the answer. A search by "
+        "meaning, or a note written in time, would bridge that."
     ),
     "below cutoff": "It scored below the cutoff: calibrate the cutoff for this provider.",
     "ranked too low": "It was found, but others came first: try a higher `excerpts_limit`.",
@@ -258,6 +264,8 @@ RECALL_UNANSWERABLE = (
 )
 RECALL_RANKING = "The search’s ranking, over all ages: {measures}."
 RECALL_DOWNLOAD_ALL = "Everything measured (JSON)"
+RANKING_NAMES = {"R@4": "recall@4", "R@10": "recall@10", "RR@10": "MRR@10"}
+OPEN = "Recall"
 LOST_OPEN = "Turn"
 LOST_OPEN_TEXT = "open"
 LOST_COLUMNS = {

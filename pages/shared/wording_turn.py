@@ -24,15 +24,20 @@ NONE_SUCH = {
     "questions": "No question is asked in this conversation: use previous and next on all turns.",
     "lost": "No answer was lost in this conversation: show all turns, or choose another.",
 }
-UNKNOWN_CONVERSATION = "Run {run} has no conversation {wanted!r}. Another one is shown."
-UNKNOWN_TURN = "This conversation has no turn {wanted!r}; it has 0 to {last}. Another one is shown."
+UNKNOWN_CONVERSATION = (
+    "This run has no conversation of the name in the address. Another one is shown, choose yours."
+)
+UNKNOWN_TURN = (
+    "This conversation has no turn of the number in the address, only 0 to {last}. "
+    "Another one is shown, choose yours."
+)
 NO_TURNS = (
     "No turn of this conversation was composed: nobody said anything to answer. "
     "Choose another conversation."
 )
 NO_CONVERSATIONS = "This run holds no conversation. Choose another run, or replay a dataset."
 LOADING = "Reading the turn …"
-DAMAGED = "This turn cannot be read: {error}"
+DAMAGED = "This turn cannot be read."
 REPLAY_AGAIN = "Choose another run above, or replay the dataset on the Runs page."
 
 ASKED = "Asked {time} ({zone}) by {person}"
@@ -63,11 +68,11 @@ TIMELINE_LABEL = "Conversation until this turn"
 EARLIER = "Earlier"
 LATER = "Later"
 TO_NOW = "To the turn"
-GAP = "{count} messages not shown, {first} – {last}"
-GAP_ONE_DAY = "{count} messages not shown, {first}"
+GAP = "⋯ {count} not shown, {first} – {last}"
+GAP_ONE_DAY = "⋯ {count} not shown, {first}"
 NOW_QUESTION = "the question"
 NOW_TURN = "this turn"
-NOT_YET = "{count} messages were said later: not yet said at this turn, so not shown."
+NOT_YET = "{count} said later: not yet said at this turn, so not shown."
 BEGINNING = "Nothing was said before this turn."
 AGENT = "agent"
 TOOL = "tool"
@@ -75,6 +80,7 @@ EVIDENCE_REACHED = "◆ answer, in the prompt"
 EVIDENCE_LOST = "◆ answer, not in the prompt"
 MORE_TEXT = "… show all {count:,} characters"
 PLACE = "messages {first}–{last} of {count}"
+ONE_MESSAGE, MESSAGES = "1 message", "{count:,} messages"
 HELD = {
     Layer.LAST_EXCHANGE: "in the prompt: last exchange",
     Layer.WINDOW: "in the window",
@@ -106,7 +112,20 @@ ITEM_SHOW = "Show in the conversation"
 NO_TEXT = "The text of this item is not known."
 DOWNLOAD_ITEMS = "Download items"
 DOWNLOAD_LAYERS = "Download layers"
-LAYER_COLUMNS = {
+LAYER_COLUMNS = (
+    "layer",
+    "asked",
+    "cap",
+    "granted",
+    "received",
+    "offered",
+    "kept",
+    "dropped",
+    "ordering",
+    "status",
+    "note",
+)
+ACCOUNT = {
     "layer": "layer",
     "asked": "asked",
     "cap": "cap",
@@ -114,10 +133,9 @@ LAYER_COLUMNS = {
     "received": "received",
     "kept": "kept",
     "dropped": "dropped",
-    "status": "status",
-    "note": "note",
-    "ordering": "order",
+    "words": "order and remarks",
 }
+TOTAL = "the prompt"
 ITEM_COLUMNS = {
     "kept": "in prompt",
     "place": "place",
@@ -153,11 +171,10 @@ UNCHANGED = (
     "the one before: that much ({share:.0%}) a provider's prefix cache can serve."
 )
 NO_CHANGE = "Both prompts hold the same items."
-ENTERED = "entered"
-LEFT = "left"
+CHANGES = {"entered": "+ entered", "left": "− left", "moved": "moved to"}
 NO_LINES = "The text is the same to the character."
 DIFFERENCE = "The text, line by line"
-SKIPPED = "{count} lines are the same"
+SAME_LINE, SAME_LINES = "1 line is the same", "{count:,} lines are the same"
 
 WHAT_IF = "The same turn, composed again with other numbers. The run stays as it is."
 SLIDERS = {
@@ -182,7 +199,7 @@ VERDICTS = {"reached": "yes", "partly": "in part", "lost": "no"}
 CHARACTERS_CHANGE = "{total:,} characters, about {tokens:,} tokens; {change:+,} against the run."
 WHAT_IF_PROMPT = "The whole prompt with these numbers"
 WHAT_IF_DIFFERENCE = "What differs from the run's prompt"
-REFUSED = "These numbers are not accepted: {error}"
+REFUSED = "The turn cannot be composed with these numbers. Move a slider back."
 
 
 def layer_name(layer: Layer) -> str:
@@ -193,3 +210,13 @@ def layer_name(layer: Layer) -> str:
 def tokens(characters: int) -> int:
     """An estimate, named as such wherever it is shown."""
     return round(characters / 4)
+
+
+def messages(count: int) -> str:
+    """`1 message`, `2 messages`."""
+    return ONE_MESSAGE if count == 1 else MESSAGES.format(count=count)
+
+
+def same_lines(count: int) -> str:
+    """`1 line is the same`, `2 lines are the same`."""
+    return SAME_LINE if count == 1 else SAME_LINES.format(count=count)

@@ -19,6 +19,7 @@ import streamlit as st
 from eval import recall
 from eval.demo import ensure_demo
 from eval.errors import RunError
+from eval.overview import changed_in_words, first_choice
 from eval.runs import Run, RunInfo, list_runs
 from eval.workplace import runs_folder
 from memcore import MnemoscopeError
@@ -134,14 +135,21 @@ def choose_run() -> Run | None:
         broken = next((info for info in found if info.name == wanted), None)
         problem = broken.problem if broken else wording.UNKNOWN_RUN
         failure(wording.RUN_NOT_USABLE, f"{wanted}: {problem}", warning=True)
-    index = names.index(wanted) if wanted in names else 0
-    name = st.selectbox(wording.RUN, names, index=index)
+    start = wanted if wanted in names else first_choice(found)
+    index = names.index(start) if start in names else 0
+    labels = {info.name: _label(info) for info in usable}
+    name = st.selectbox(wording.RUN, names, index=index, format_func=lambda one: labels[one])
     remember(run=name)
     try:
         return open_run(next(info for info in usable if info.name == name))
     except RunError as error:
         failure(wording.RUN_CANNOT_OPEN, error)
         return None
+
+
+def _label(info: RunInfo) -> str:
+    changed = changed_in_words(info)
+    return wording.RUN_OPTION.format(run=info.name, changed=changed) if changed else info.name
 
 
 def escaped(text: object) -> str:
@@ -164,6 +172,7 @@ def download(label: str, table: pd.DataFrame, name: str) -> None:
         mime="text/csv",
         key=f"download-{name}",
         on_click="ignore",
+        type="tertiary",
         icon=":material/download:",
     )
 
@@ -190,5 +199,6 @@ def figure(made: go.Figure, name: str, alt: str) -> None:
         mime="text/html",
         key=f"download-figure-{name}",
         on_click="ignore",
+        type="tertiary",
         icon=":material/download:",
     )

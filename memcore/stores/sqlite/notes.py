@@ -27,6 +27,9 @@ class SqliteNotes:
         rows = self._connection.execute(_SQL["all"], (self._owners.find(owner),))
         return [_note(row) for row in rows]
 
+    def index(self, owner: Owner) -> list[tuple[str, int]]:
+        return self._connection.execute(_SQL["index"], (self._owners.find(owner),)).fetchall()
+
     def history(self, owner: Owner, key: str) -> list[Note]:
         rows = self._connection.execute(_SQL["history"], (self._owners.find(owner), key))
         return [_note(row) for row in rows]
@@ -35,6 +38,7 @@ class SqliteNotes:
         row = (
             self._owners.ensure(owner),
             note.key,
+            len(note.text),
             note.text,
             note.revision,
             to_microseconds(note.written),

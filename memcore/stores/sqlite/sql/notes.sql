@@ -6,13 +6,17 @@ WHERE owner = ? AND key = ? ORDER BY revision DESC LIMIT 1;
 SELECT key, text, max(revision), written, writer, sources FROM notes
 WHERE owner = ? GROUP BY key ORDER BY key DESC;
 
+-- name: index
+SELECT key, size FROM (SELECT key, size, max(revision) FROM notes WHERE owner = ? GROUP BY key)
+ORDER BY key DESC;
+
 -- name: history
 SELECT key, text, revision, written, writer, sources FROM notes
 WHERE owner = ? AND key = ? ORDER BY revision DESC;
 
 -- name: put
-INSERT INTO notes (owner, key, text, revision, written, writer, sources)
-VALUES (?, ?, ?, ?, ?, ?, ?);
+INSERT INTO notes (owner, key, size, text, revision, written, writer, sources)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: delete
 DELETE FROM notes WHERE owner = ? AND key = ?;

@@ -35,6 +35,7 @@ CREATE TABLE notes (
     revision INTEGER NOT NULL,
     written INTEGER NOT NULL,
     writer TEXT NOT NULL CHECK (writer IN ('import', 'remember', 'curator')),
+    size INTEGER NOT NULL,                 -- number of characters
     sources TEXT NOT NULL,                 -- JSON list of message ids
     text TEXT NOT NULL,
     PRIMARY KEY (owner, key, revision)
