@@ -50,6 +50,6 @@ __all__ = [
     "open_memory",
     "openai_messages",
     "query_stems",
-    "text_stems",
     "shows",
+    "text_stems",
 ]

@@ -16,15 +16,18 @@ from memcore.types import Layer
 
 INDENT = "  "
 
+_START = "(?<![A-Za-z0-9])"
 _SECRETS = {
     "private key": re.compile(
         r"-----BEGIN [A-Z ]*PRIVATE KEY-----(?:[\s\S]{0,20000}?-----END [A-Z ]*PRIVATE KEY-----)?"
     ),
-    "Anthropic key": re.compile(r"\bsk-ant-[\w-]{16,}"),
-    "OpenAI key": re.compile(r"\bsk-(?!ant-)(?=[\w-]{0,200}\d)[\w-]{20,}"),
-    "AWS access key": re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    "GitHub token": re.compile(r"\b(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,})"),
-    "Slack token": re.compile(r"\bxox[abeoprs]-[\w-]{10,}"),
+    "Anthropic key": re.compile(_START + r"sk-ant-[A-Za-z0-9_-]{16,}"),
+    "OpenAI key": re.compile(_START + r"sk-(?!ant-)(?=[A-Za-z_-]{0,200}[0-9])[A-Za-z0-9_-]{20,}"),
+    "AWS access key": re.compile(_START + r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Za-z0-9])"),
+    "GitHub token": re.compile(
+        _START + r"(?:gh[pousr]_[A-Za-z0-9]{20,}|github_pat_[A-Za-z0-9_]{20,})"
+    ),
+    "Slack token": re.compile(_START + r"xox[abeprs]-(?=[A-Za-z-]{0,200}[0-9])[A-Za-z0-9-]{10,}"),
     "bearer token": re.compile(r"\bbearer\s+(?=\S{0,200}\d)[\w.~+/-]{16,}=*", re.IGNORECASE),
     "api key": re.compile(
         r"\b(?:api|secret|access|auth)[_-]?(?:key|token)\b[\"']?\s*[:=]\s*"

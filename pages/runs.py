@@ -255,6 +255,7 @@ def _columns() -> dict[str, Any]:
         wording.COLUMN_CHARACTERS: column.TextColumn(
             help=wording.HELP_CHARACTERS, alignment="right"
         ),
+        wording.COLUMN_MARK: column.TextColumn(width=84),
         wording.COLUMN_CHANGED: column.TextColumn(width=190),
         wording.COLUMN_ERRORS: column.TextColumn(help=wording.HELP_ERRORS),
         wording.COLUMN_PROVIDER: column.TextColumn(help=wording.HELP_PROVIDER),

@@ -25,7 +25,6 @@ from eval.runs import Run
 
 HOSTILE = "<script>alert(1)</script> $x^2$ **bold** מה שלומך <b>tag</b> # heading"
 START = datetime(2026, 3, 1, 9, 0, tzinfo=UTC)
-TURNS = {"low": 0, "unfound": 0}
 SETTINGS = {"window_cap": 600, "excerpts_limit": 2}
 
 
@@ -60,6 +59,7 @@ def talk() -> ConversationRecord:
     for number in range(6):
         messages += _said(f"rain{number}", 30 + number, f"It rains again, day {number} " + "." * 90)
     messages += _said("parcel", 39.9, "The parcel comes on Friday at noon.")
+    messages += _said("thanks", 39.95, "Thank you.", "Any time.")
     return ConversationRecord(
         id="nina",
         title="Нина & the <i>shop</i>",

@@ -210,6 +210,7 @@ class _Turn:
         row.granted = min(row.asked, room)
         if row.granted < row.asked:
             offers = taken(row.granted)
+        row.spent = notes.cost(offers, overhead)
         spent, over = 0, _over_budget(row, room, 0)
         for place, offer in enumerate(offers, start=1):
             kept = offer.piece is not None

@@ -54,7 +54,6 @@ _STRIPES = {
 }
 
 _RULES = """
-.stMainBlockContainer { padding-top: 4.1rem; padding-bottom: 3rem; }
 .m-words { white-space: pre-wrap; overflow-wrap: anywhere; unicode-bidi: plaintext; }
 .m-chip { display: inline-block; padding: 0 .5em; margin: 0 .3em .1em 0; border-radius: .6em;
   font-size: .76rem; line-height: 1.35rem; border: 1px solid var(--m);

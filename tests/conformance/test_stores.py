@@ -165,6 +165,14 @@ def test_a_second_message_of_one_id_is_a_conflict_and_changes_nothing(store: Sto
     assert everything(store, ANNA, "t2")["messages"] == []
 
 
+def test_a_conflict_caught_within_a_transaction_leaves_the_order_as_it_was(store: Store) -> None:
+    add(store, ANNA, say("m1", "a", 1), say("m2", "b", 2), say("m3", "c", 3))
+    before = everything(store, ANNA)
+    with store.transaction() as tx, pytest.raises(Conflict):
+        tx.messages.append(ANNA, say("m2", "again", 0), ["again"])
+    assert everything(store, ANNA) == before
+
+
 def test_one_id_under_two_owners_is_two_messages(store: Store) -> None:
     other = Owner("work", "helper", "anna")
     add(store, ANNA, say("m1", "mine"))
@@ -407,6 +415,9 @@ def test_the_page_comes_first_and_dated_notes_newest_day_first(store: Store) -> 
             tx.notes.put(ANNA, note(key, key + " again", 2))
     with store.reading() as parts:
         found = [(one.key, one.revision) for one in parts.notes.all(ANNA)]
+        sizes = [(one.key, len(one.text)) for one in parts.notes.all(ANNA)]
+        assert parts.notes.index(ANNA) == sizes
+        assert parts.notes.index(Owner("no", "such", "owner")) == []
     assert found == [("page", 2), ("2026-03-02", 2), ("2026-01-10", 2), ("2025-12-31", 2)]
 
 

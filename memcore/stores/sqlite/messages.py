@@ -31,7 +31,6 @@ class SqliteMessages:
         else:
             earlier = (key, message.thread, moment, message.id)
             place = run(_SQL["earlier"], earlier).fetchone()[0]
-            run(_SQL["shift"], (key, message.thread, place))
         row = {
             "owner": key,
             "thread": message.thread,
@@ -47,7 +46,11 @@ class SqliteMessages:
         try:
             number = run(_SQL["insert"], row).lastrowid
         except sqlite3.IntegrityError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
+                raise
             raise Conflict(f"message {message.id!r} is stored already") from error
+        if newest is not None and place <= newest[2]:
+            run(_SQL["shift"], (key, message.thread, place, number))
         run(_SQL["index"], (number, " ".join(f"{key}x{stem}" for stem in stems)))
         run(_SQL["count"], (len(stems), key))
         return _message(

@@ -15,7 +15,8 @@ SELECT time, id, place FROM messages WHERE owner = ? AND thread = ? ORDER BY pla
 SELECT count(*) FROM messages WHERE owner = ? AND thread = ? AND (time, id) < (?, ?);
 
 -- name: shift
-UPDATE messages SET place = place + 1 WHERE owner = ? AND thread = ? AND place >= ?;
+UPDATE messages SET place = place + 1
+WHERE owner = ? AND thread = ? AND place >= ? AND number <> ?;
 
 -- name: get
 SELECT id, thread, role, speaker, time, text, place FROM messages WHERE owner = ? AND id = ?;
