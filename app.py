@@ -4,12 +4,14 @@ import streamlit as st
 
 from pages.shared import wording, workbench
 
+RUNS = {"page": "pages/runs.py", "title": "Runs", "icon": ":material/list:"}
+
 st.set_page_config(page_title=wording.APP, page_icon="🔎", layout="wide")
 page = st.navigation(
     [
-        st.Page(
-            "pages/runs.py", title="Runs", icon=":material/list:", url_path="runs", default=True
-        ),
+        # Streamlit serves the default page at the root alone: a link to /runs needs a second one.
+        st.Page(**RUNS, url_path="door", default=True),
+        st.Page(**RUNS, url_path="runs", visibility="hidden"),
         st.Page("pages/turn.py", title="Turn", icon=":material/frame_inspect:", url_path="turn"),
         st.Page("pages/recall.py", title="Recall", icon=":material/show_chart:", url_path="recall"),
     ],

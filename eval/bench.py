@@ -36,7 +36,7 @@ class Spread(NamedTuple):
 
     median: float
     p95: float
-    count: int
+    samples: int
 
 
 def spread(seconds: Sequence[float]) -> Spread:

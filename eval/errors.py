@@ -1,11 +1,11 @@
 """What `eval` raises, under the base of `memcore`.
 
-    MnemoscopeError
-    ├── DatasetError     a dataset was refused; lists every fault at once
-    └── RunError         a run cannot be used
-        ├── RunDamaged   files are missing or broken
-        ├── RunFormat    written by an older or newer version
-        └── RunUnfinished  the replay was interrupted; it is no result
+MnemoscopeError
+├── DatasetError     a dataset was refused; lists every fault at once
+└── RunError         a run cannot be used
+    ├── RunDamaged   files are missing or broken
+    ├── RunFormat    written by an older or newer version
+    └── RunUnfinished  the replay was interrupted; it is no result
 """
 
 from __future__ import annotations

@@ -92,14 +92,13 @@ def _fate(
     if search.status == "skipped":
         return Fate(id, Stage.NOT_SEARCHED, lost_by, search.note or "the layer is switched off")
     if found is None or found.reason is None:
-        return Fate(id, Stage.NOT_FOUND, lost_by, "no word of the question leads to it")
+        why = search.note or "no word of the question leads to it"
+        return Fate(id, Stage.NOT_FOUND, lost_by, why)
     stage = _STAGES.get(found.reason, Stage.OVER_BUDGET)
     return Fate(id, stage, lost_by, found.detail or str(found.reason), rank, score)
 
 
-def _stands(
-    item: Item, id: str, texts: Mapping[Layer, str], stored: Mapping[str, Message]
-) -> bool:
+def _stands(item: Item, id: str, texts: Mapping[Layer, str], stored: Mapping[str, Message]) -> bool:
     """Whether the prompt really holds it; a note or summary stands for the messages it cites."""
     if item.layer in (Layer.NOTES, Layer.SUMMARY):
         return True

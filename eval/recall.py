@@ -7,6 +7,7 @@ in the prompt; `all`: every one is.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict
 from itertools import pairwise
 from typing import Any
 
@@ -16,7 +17,7 @@ from ir_measures import MRR, R, nDCG
 
 from eval.evidence import Stage
 from eval.explain import LAYER_NAMES
-from eval.runs import Tables
+from eval.runs import Tables, records
 from eval.stats import Share, share
 from memcore import Layer, MnemoscopeError
 
@@ -168,18 +169,18 @@ def ranking(run: Tables, asked: pd.DataFrame) -> dict[str, float]:
         return {}
     names = set(counted["conversation"] + "\t" + counted["question"])
     qrels = [
-        ir_measures.Qrel(f"{row.conversation}\t{row.question}", id, 1)
-        for row in counted.itertuples()
-        for id in row.evidence
+        ir_measures.Qrel(f"{row['conversation']}\t{row['question']}", id, 1)
+        for row in records(counted)
+        for id in row["evidence"]
     ]
     scored = run.query(
         "SELECT conversation || '\t' || question AS query, message, rank FROM {scores} "
         "ORDER BY conversation, question, rank"
     )
     hits = [
-        ir_measures.ScoredDoc(row.query, row.message, -float(row.rank))
-        for row in scored.itertuples()
-        if row.query in names
+        ir_measures.ScoredDoc(row["query"], row["message"], -float(row["rank"]))
+        for row in records(scored)
+        if row["query"] in names
     ]
     values = ir_measures.calc_aggregate(MEASURES, qrels, hits)
     return {str(measure): round(float(values[measure]), 6) for measure in MEASURES}
@@ -217,8 +218,8 @@ def headline(run: Tables) -> dict[str, Any]:
         "FROM {turns}"
     ).iloc[0]
     return {
-        "old_answers_some": share(int(old["some"].sum()), len(old))._asdict(),
-        "old_answers_all": share(int(old["all"].sum()), len(old))._asdict(),
+        "old_answers_some": asdict(share(int(old["some"].sum()), len(old))),
+        "old_answers_all": asdict(share(int(old["all"].sum()), len(old))),
         "days": DAYS,
         "turns": int(turns["turns"]),
         "characters_per_turn": round(float(turns["characters"] or 0), 1),
@@ -272,14 +273,11 @@ def _shares(asked: pd.DataFrame) -> dict[str, Any]:
 
 
 def _share_columns(prefix: str, value: Share) -> dict[str, Any]:
-    return {f"{prefix}{name}": one for name, one in value._asdict().items()}
+    return {f"{prefix}{name}": one for name, one in asdict(value).items()}
 
 
 def _records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {name: _plain(value) for name, value in row.items()}
-        for row in frame.to_dict(orient="records")
-    ]
+    return [{name: _plain(value) for name, value in row.items()} for row in records(frame)]
 
 
 def _plain(value: Any) -> Any:

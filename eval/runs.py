@@ -94,6 +94,11 @@ def _check_same(found: RunInfo, manifest: dict[str, Any]) -> None:
         raise RunError(f"run {found.name} was begun on other data; choose another name")
 
 
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table's rows as mappings."""
+    return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
+
+
 def write_json(path: Path, value: Any) -> None:
     """Writes a JSON file whole or not at all, its keys sorted."""
     scratch = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -219,7 +224,9 @@ def list_runs(folder: Path) -> list[RunInfo]:
         for path in folder.iterdir()
         if path.is_dir() and not path.name.startswith(".")
     ]
-    return sorted(found, key=lambda run: (str(run.manifest.get("started", "")), run.name), reverse=True)
+    return sorted(
+        found, key=lambda run: (str(run.manifest.get("started", "")), run.name), reverse=True
+    )
 
 
 def find_run(name: str | Path, folder: Path) -> Path:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from scipy.stats import binomtest
 
 
-class Share(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Share:
     """A share of `hits` in `count` with its Wilson 95% interval; all None where count is 0."""
 
     hits: int
@@ -19,9 +20,7 @@ class Share(NamedTuple):
     def __str__(self) -> str:
         if self.value is None:
             return "– (0 of 0)"
-        return (
-            f"{self.value:.1%} [{self.low:.1%}, {self.high:.1%}] ({self.hits} of {self.count})"
-        )
+        return f"{self.value:.1%} [{self.low:.1%}, {self.high:.1%}] ({self.hits} of {self.count})"
 
 
 def share(hits: int, count: int) -> Share:

@@ -181,7 +181,8 @@ class Rows:
              question.evidence, len(reached), sum(fate.stage is Stage.CUT for fate in fates),
              bool(reached), bool(fates) and not lost,
              sorted({str(layer) for fate in reached for layer in fate.layers}), stage,
-             str(worst.layers[0]) if worst and worst.layers else None, worst.detail if worst else "",
+             str(worst.layers[0]) if worst and worst.layers else None,
+             worst.detail if worst else "",
              composition.account.total, composition.account.row(Layer.EXCERPTS).received)
         )  # fmt: skip
         self._rows["evidence"] += [

@@ -8,6 +8,7 @@ from zoneinfo import ZoneInfo
 import pandas as pd
 
 from eval.explain import LAYER_NAMES, loss_in_words, verdict
+from eval.runs import records
 from eval.stats import Share
 from eval.turns import TurnView
 from memcore import Layer
@@ -16,14 +17,15 @@ from memcore import Layer
 def recall_text(report: dict[str, Any]) -> str:
     """A recall report as aligned lines: the headline in words first, then the tables."""
     days, old, counts = report["days"], report["old"], report["questions"]
+    excerpts = report["unanswerable"]["excerpt_characters_mean"]
     lines = [
         f"{_share(old, 'some')} of answers {days} days or older had some evidence in the prompt,",
         f"{_share(old, 'all')} had all of it.",
         "",
-        f"{counts['measured']} of {counts['all']} questions measured; {counts['unanswerable']} are "
-        f"unanswerable, {counts['without_evidence']} name no evidence.",
-        f"{report['characters_per_question']:,.0f} characters a question's prompt; unanswerable "
-        f"questions brought {report['unanswerable']['excerpt_characters_mean']:,.0f} of excerpts.",
+        f"{counts['measured']} of {counts['all']} questions measured;",
+        f"{counts['unanswerable']} unanswerable, {counts['without_evidence']} without evidence.",
+        f"{report['characters_per_question']:,.0f} characters a question's prompt;",
+        f"{excerpts:,.0f} of excerpts on unanswerable ones.",
     ]
     tables = [
         ("by age of the answer, days", "by_age", "age"),
@@ -39,8 +41,7 @@ def recall_text(report: dict[str, Any]) -> str:
                 for row in report[key]
             ]
     lines += ["", "evidence in the prompt by layer (a question may count for several)"]
-    lines += [f"  {row['layer']:<26} {Share(*[row[k] for k in Share._fields])}"
-              for row in report["by_layer"]]  # fmt: skip
+    lines += [f"  {row['layer']:<26} {_share(row)}" for row in report["by_layer"]]
     lines += ["", f"where evidence was lost, of {counts['measured']} questions"]
     lines += [f"  {row['stage']:<26} {row['lost']:>5} lost {row['left']:>6} left"
               for row in report["funnel"]]  # fmt: skip
@@ -50,15 +51,14 @@ def recall_text(report: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _share(row: dict[str, Any], name: str) -> str:
-    return str(
-        Share(row[f"{name}_hits"], row["count"], row[f"{name}_value"], row[f"{name}_low"],
-              row[f"{name}_high"])
-    )  # fmt: skip
+def _share(row: dict[str, Any], name: str = "") -> str:
+    prefix = f"{name}_" if name else ""
+    parts = {part: row[f"{prefix}{part}"] for part in ("hits", "value", "low", "high")}
+    return str(Share(count=row["count"], **parts))
 
 
 def turn_text(view: TurnView) -> str:
-    """A turn as text: the verdict, its evidence, the account, what was dropped, the whole prompt."""
+    """A turn as text: the verdict, its evidence, the account, what was dropped, the prompt."""
     asked = view.row["time"].astimezone(ZoneInfo(view.talk.timezone))
     lines = [
         f"{view.talk.title or view.talk.id} · asked {asked:%d %b %Y, %H:%M} ({view.talk.timezone})",
@@ -73,10 +73,10 @@ def turn_text(view: TurnView) -> str:
     lines += ["", "== Account, in characters ==", *_account(view)]
     dropped = view.items[~view.items["kept"]]
     for name, part in dropped.groupby("layer", sort=False):
-        lines += ["", f"== Dropped by {LAYER_NAMES[Layer(name)]} =="]
+        lines += ["", f"== Dropped by {LAYER_NAMES[Layer(str(name))]} =="]
         lines += [
-            f"  {item.id} ({item.size:,} characters): {item.reason} {item.detail}".rstrip()
-            for item in part.itertuples()
+            f"  {one['id']} ({one['size']:,} characters): {one['reason']} {one['detail']}".rstrip()
+            for one in records(part)
         ]
     lines += ["", "== System prompt ==", view.system, "", "== History and message =="]
     return "\n".join([*lines, *(f"[{turn.role}] {turn.content}" for turn in view.turns)])
@@ -85,13 +85,12 @@ def turn_text(view: TurnView) -> str:
 def _account(view: TurnView) -> list[str]:
     head = ("layer", "asked", "cap", "granted", "received", "kept", "dropped", "status")
     rows = [head]
-    for row in view.layers.itertuples():
-        cap = "–" if pd.isna(row.cap) else f"{int(row.cap):,}"
-        status = f"{row.status}: {row.note}" if row.note else row.status
-        rows.append(
-            (LAYER_NAMES[Layer(row.layer)], f"{row.asked:,}", cap, f"{row.granted:,}",
-             f"{row.received:,}", str(row.kept), str(row.dropped), status)
-        )  # fmt: skip
+    for row in records(view.layers):
+        cap = "–" if pd.isna(row["cap"]) else f"{int(row['cap']):,}"
+        sizes = f"{row['asked']:,}", cap, f"{row['granted']:,}", f"{row['received']:,}"
+        status = f"{row['status']}: {row['note']}" if row["note"] else row["status"]
+        counts = str(row["kept"]), str(row["dropped"])
+        rows.append((LAYER_NAMES[Layer(row["layer"])], *sizes, *counts, status))
     rows.append(("total", "", "", "", f"{view.row['total']:,}", "", "", ""))
     widths = [max(len(row[column]) for row in rows) for column in range(len(head) - 1)]
     return [

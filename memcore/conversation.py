@@ -72,8 +72,15 @@ class Conversation:
                 raise InvalidInput(f"{name} is a time without a zone; give an aware time")
         wanted = analysis.query_stems(query)
         with self._store.reading() as parts:
-            found = parts.messages.matches(owner, wanted, since, until)
-            ranked = rank(found, self._settings)[: max(limit, 0)]
+            ranked = rank(
+                parts.messages,
+                owner,
+                wanted,
+                self._settings,
+                max(limit, 0),
+                since=since,
+                until=until,
+            ).best
             messages = parts.messages.get(owner, [one.id for one in ranked])
         return [
             MessageHit(message, one.score, _snippet(message.text, wanted))

@@ -39,7 +39,8 @@ class Notes:
     ) -> Note:
         """Writes the page (`PAGE`) or the note of a day (`YYYY-MM-DD`); returns its new revision.
 
-        `expected_revision` is the revision that the writer has read, 0 where there was none. Raises
+        `expected_revision` is the revision that the writer has read, 0 where there was none. The
+        revisions of a key go on rising after a delete. Raises
         `NoteTooLong`, `SecretFound`, `StaleRevision` or `InvalidInput`; nothing is written then,
         and nothing is ever trimmed.
         """
@@ -50,7 +51,8 @@ class Notes:
             revision = current.revision if current else 0
             if revision != expected_revision:
                 raise StaleRevision(key, expected_revision, revision)
-            note = Note(key, text, revision + 1, now, writer, tuple(sources))
+            newest = tx.notes.last_revision(owner, key) + 1
+            note = Note(key, text, newest, now, writer, tuple(sources))
             tx.notes.put(owner, note)
             tx.queue.add(owner, QueuedPassage("note", key, note.revision))
             detail = f"revision {note.revision}, {len(text)} characters"

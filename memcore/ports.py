@@ -13,6 +13,7 @@ from typing import Protocol
 
 from memcore.types import (
     Event,
+    Located,
     Matches,
     Message,
     Note,
@@ -58,14 +59,12 @@ class Messages(Protocol):
         """Where in its thread a message stands, None where it is not stored."""
         ...
 
-    def matches(
-        self,
-        owner: Owner,
-        stems: Sequence[str],
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Matches:
-        """Every message of the owner in which a stem stands, `since` and `until` included."""
+    def matches(self, owner: Owner, stems: Sequence[str]) -> Matches:
+        """Every message of the owner in which a stem stands."""
+        ...
+
+    def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
+        """Where the messages of these numbers stand, in any order."""
         ...
 
 
@@ -92,6 +91,10 @@ class Notes(Protocol):
 
     def history(self, owner: Owner, key: str) -> list[Note]:
         """All revisions, newest first."""
+        ...
+
+    def last_revision(self, owner: Owner, key: str) -> int:
+        """The highest revision the key ever had, deleted ones included; 0 where it had none."""
         ...
 
 

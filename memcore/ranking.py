@@ -7,13 +7,18 @@ score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
+from memcore.ports import Messages
 from memcore.settings import Settings
-from memcore.types import Matches, Posting
+from memcore.types import LONGEST, Located, Matches, Owner
 
 _CANDIDATES = 5
+"""How many times as many messages as are wanted have their neighbours weighed."""
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
 
 
 class Ranked(NamedTuple):
@@ -26,78 +31,96 @@ class Ranked(NamedTuple):
     score: float
 
 
+class Ranking(NamedTuple):
+    """The best messages, best first, and how many hold a word of the query at all."""
+
+    best: list[Ranked]
+    found: int
+
+
 def rank(
-    found: Matches,
+    messages: Messages,
+    owner: Owner,
+    stems: Sequence[str],
     settings: Settings,
-    boost: Callable[[Posting], float] | None = None,
+    count: int,
+    *,
+    since: datetime | None = None,
+    until: datetime | None = None,
+    admit: Callable[[Located], bool] = lambda _: True,
+    boost: Callable[[Located], float] | None = None,
     neighbours: bool = False,
-) -> list[Ranked]:
-    """The messages found, best first; ties by newer, then by id.
+) -> Ranking:
+    """At most `count` messages of an owner by their score for the stems, best first; ties by newer,
+    then by id.
 
-    `boost` multiplies a message's own score. With `neighbours`, shares of the scores around it in
-    its thread are added: what is asked about often stands beside what answers it. That is done for
-    the best by their own score, `search_depth` times `_CANDIDATES` of them, and only they return.
+    `since` and `until` are included; `admit` leaves messages out. `boost` multiplies a message's
+    own score. With `neighbours`, shares of the scores around it in its thread are added: what is
+    asked about often stands beside what answers it. Of the messages found, the best `count` times
+    five by their own score are considered for that.
     """
-    scores, where = bm25(found, settings)
+    found = messages.matches(owner, stems)
+    scores = bm25(found, settings)
+    first = -math.inf if since is None else (since - _EPOCH) // _MICROSECOND
+    last = math.inf if until is None else (until - _EPOCH) // _MICROSECOND
+    wanted = count * _CANDIDATES if neighbours or boost else count
+    candidates: list[Located] = []
+    # equal scores: the one stored later comes first, so that a cut-off is the same every time
+    order = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+    for start in range(0, len(order), max(wanted, 1)):
+        located = messages.located(owner, order[start : start + wanted])
+        candidates += [one for one in located if first <= one.time <= last and admit(one)]
+        if len(candidates) >= wanted:
+            break
+    own = {one.number: scores[one.number] for one in candidates}
     if boost is not None:
-        scores = {id: score * boost(where[id]) for id, score in scores.items()}
-    if neighbours and settings.neighbour_weight and settings.neighbour_reach:
-        scores = _weigh_neighbours(scores, where, settings)
-    order = sorted([(-score, -where[id][3], id) for id, score in scores.items()])
-    ranked = []
-    for minus_score, _, id in order:
-        _, thread, place, _, _, _, size = where[id]
-        ranked.append(Ranked(id, thread, place, size, -minus_score))
-    return ranked
+        own = {one.number: own[one.number] * boost(one) for one in candidates}
+    total = _with_neighbours(candidates, own, settings) if neighbours else own
+    best = sorted([(-total[one.number], -one.time, one.id, one) for one in candidates])[:count]
+    return Ranking(
+        [Ranked(id, one.thread, one.place, one.size, -score) for score, _, id, one in best],
+        len(scores),
+    )
 
 
-def bm25(found: Matches, settings: Settings) -> tuple[dict[str, float], dict[str, Posting]]:
-    """BM25 scores and one posting by message id: Robertson and Zaragoza 2009, with Lucene's idf,
-    which is never negative: `ln(1 + (N - n + 0.5) / (n + 0.5))`.
+def bm25(found: Matches, settings: Settings) -> dict[int, float]:
+    """BM25 scores by message number: Robertson and Zaragoza 2009, with Lucene's idf, which is
+    never negative: `ln(1 + (N - n + 0.5) / (n + 0.5))`.
     """
     k1, b, count = settings.bm25_k1, settings.bm25_b, found.documents
     base, slope = k1 * (1 - b), k1 * b / max(found.mean_length, 1e-9)
-    scores: dict[str, float] = {}
-    where: dict[str, Posting] = {}
+    scores: dict[int, float] = {}
     score_of = scores.get
-    for postings in found.postings.values():
-        if not postings:
+    for frequencies in found.postings.values():
+        if not frequencies:
             continue
-        idf = math.log(1 + (count - len(postings) + 0.5) / (len(postings) + 0.5)) * (k1 + 1)
-        for posting in postings:
-            id, _, _, _, frequency, length, _ = posting
-            gain = idf * frequency / (frequency + base + slope * length)
-            scores[id] = score_of(id, 0.0) + gain
-            where[id] = posting
-    return scores, where
+        holding = len(frequencies)
+        idf = math.log(1 + (count - holding + 0.5) / (holding + 0.5)) * (k1 + 1)
+        for number, frequency in frequencies.items():
+            weight = frequency + base + slope * (number & LONGEST)
+            scores[number] = score_of(number, 0.0) + idf * frequency / weight
+    return scores
 
 
-def _weigh_neighbours(
-    scores: dict[str, float], where: dict[str, Posting], settings: Settings
-) -> dict[str, float]:
+def _with_neighbours(
+    candidates: Sequence[Located], own: dict[int, float], settings: Settings
+) -> dict[int, float]:
     """Each score and `neighbour_weight` of the next and previous message's, half of that of those
     two places away, and so on up to `neighbour_reach`."""
+    reach = settings.neighbour_reach if settings.neighbour_weight else 0
     shares = [
         (step, settings.neighbour_weight / 2 ** (abs(step) - 1))
-        for step in range(-settings.neighbour_reach, settings.neighbour_reach + 1)
+        for step in range(-reach, reach + 1)
         if step != 0
     ]
     by_thread: dict[str, dict[int, float]] = {}
-    for id, score in scores.items():
-        _, thread, place, _, _, _, _ = where[id]
-        if thread not in by_thread:
-            by_thread[thread] = {}
-        by_thread[thread][place] = score
-    count = settings.search_depth * _CANDIDATES
-    enough = sorted(scores.values(), reverse=True)[count - 1] if len(scores) > count else 0.0
-    weighed = {}
-    for id, score in scores.items():
-        if score < enough:
-            continue
-        _, thread, place, _, _, _, _ = where[id]
-        at = by_thread[thread].get
+    for one in candidates:
+        by_thread.setdefault(one.thread, {})[one.place] = own[one.number]
+    total = {}
+    for one in candidates:
+        score, place, at = own[one.number], one.place, by_thread[one.thread].get
         for step, part in shares:
             if beside := at(place + step):
                 score += part * beside
-        weighed[id] = score
-    return weighed
+        total[one.number] = score
+    return total

@@ -62,7 +62,9 @@ _TAG = re.compile(
     + r")\b))",
     re.IGNORECASE,
 )
-_BRACKET = re.compile(r"\[(?=/?(?:INST|SYS)\b)", re.IGNORECASE)
+_BRACKET = re.compile(
+    rf"\[(?={_GAP}(?:/{_GAP})?(?:{_JOINERS.join('INST')}|{_JOINERS.join('SYS')})\b)", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from memcore.composer import render
 from memcore.errors import InvalidInput
 from memcore.ports import Store
 from memcore.screening import refuse_secrets
 from memcore.text import clean
-from memcore.types import Owner, Summary
+from memcore.types import Layer, Owner, Summary
 
 SUMMARY_SIZE = 2_000
-"""The most characters a summary may have; what a layer shows of it is `Settings.summary_cap`."""
+"""The most characters a summary may have in the prompt, with its heading: what its layer asks for
+by default. A longer one would be stored and never shown."""
 
 
 class Summaries:
@@ -26,15 +28,16 @@ class Summaries:
     def save(self, owner: Owner, summary: Summary) -> None:
         """Stores a summary in place of the thread's earlier one.
 
-        Raises `InvalidInput` where it is empty or longer than `SUMMARY_SIZE`, `SecretFound` where
-        it holds a secret; nothing is written then.
+        Raises `InvalidInput` where it is empty or takes more than `SUMMARY_SIZE` characters in the
+        prompt, `SecretFound` where it holds a secret; nothing is written then.
         """
         if not summary.text.strip():
             raise InvalidInput(f"the summary of thread {summary.thread!r} is empty")
-        if len(summary.text) > SUMMARY_SIZE:
+        size = render.cost_of(Layer.SUMMARY) + len(render.summary(summary.text))
+        if size > SUMMARY_SIZE:
             raise InvalidInput(
-                f"the summary of thread {summary.thread!r} has {len(summary.text)} characters, "
-                f"at most {SUMMARY_SIZE} are allowed; nothing was written"
+                f"the summary of thread {summary.thread!r} has {len(summary.text)} characters and "
+                f"takes {size} in the prompt, where {SUMMARY_SIZE} are allowed; nothing was written"
             )
         refuse_secrets(summary.text)
         kept = Summary(summary.thread, clean(summary.text), summary.written, summary.sources)

@@ -16,12 +16,14 @@ from typing import Any, TypeVar, get_args
 
 from memcore.errors import Conflict, InvalidInput, StoreError
 from memcore.types import (
+    LENGTH_BITS,
+    LONGEST,
     Event,
+    Located,
     Matches,
     Message,
     Note,
     Owner,
-    Posting,
     QueuedPassage,
     Role,
     Summary,
@@ -60,6 +62,7 @@ class _Entry:
 
     message: Message
     stems: Counter[str]
+    number: int
 
     @property
     def order(self) -> tuple[datetime, str]:
@@ -73,6 +76,7 @@ class _Shelf:
     entries: dict[str, _Entry] = field(default_factory=dict)
     threads: dict[str, tuple[tuple[datetime, str], ...]] = field(default_factory=dict)
     notes: dict[str, tuple[Note, ...]] = field(default_factory=dict)
+    revisions: dict[str, int] = field(default_factory=dict)
     journal: tuple[Event, ...] = ()
     queue: dict[tuple[str, str], QueuedPassage] = field(default_factory=dict)
     summaries: dict[str, Summary] = field(default_factory=dict)
@@ -82,6 +86,7 @@ class _Shelf:
             dict(self.entries),
             dict(self.threads),
             dict(self.notes),
+            dict(self.revisions),
             self.journal,
             dict(self.queue),
             dict(self.summaries),
@@ -173,7 +178,8 @@ class _Messages(_Part):
         shelf = self._parts.write(owner)
         if message.id in shelf.entries:
             raise Conflict(f"message {message.id!r} is stored already")
-        entry = _Entry(replace(message, time=_utc(message.time), place=-1), Counter(stems))
+        number = (len(shelf.entries) + 1) << LENGTH_BITS | min(len(stems), LONGEST)
+        entry = _Entry(replace(message, time=_utc(message.time), place=-1), Counter(stems), number)
         thread = shelf.threads.get(message.thread, ())
         place = bisect_left(thread, entry.order)
         shelf.threads[message.thread] = (*thread[:place], entry.order, *thread[place:])
@@ -211,37 +217,32 @@ class _Messages(_Part):
             return None
         return bisect_left(order, entry.order)
 
-    def matches(
-        self,
-        owner: Owner,
-        stems: Sequence[str],
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Matches:
+    def matches(self, owner: Owner, stems: Sequence[str]) -> Matches:
         _storable(*stems)
-        since, until = since and _utc(since), until and _utc(until)
         shelf = self._parts.read(owner)
-        postings: dict[str, list[Posting]] = {stem: [] for stem in stems}
+        postings: dict[str, dict[int, int]] = {stem: {} for stem in stems}
         total = 0
         for entry in shelf.entries.values():
-            message, length = entry.message, entry.stems.total()
-            total += length
-            if (since and message.time < since) or (until and message.time > until):
-                continue
+            total += entry.number & LONGEST
             for stem in postings.keys() & entry.stems.keys():
-                postings[stem].append(
-                    Posting(
-                        message.id,
-                        message.thread,
-                        bisect_left(shelf.threads[message.thread], entry.order),
-                        (message.time - _EPOCH) // _MICROSECOND,
-                        entry.stems[stem],
-                        length,
-                        len(message.text),
-                    )
-                )
+                postings[stem][entry.number] = entry.stems[stem]
         documents = len(shelf.entries)
         return Matches(documents, total / documents if documents else 0.0, postings)
+
+    def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
+        shelf, wanted = self._parts.read(owner), set(numbers)
+        return [
+            Located(
+                entry.number,
+                entry.message.id,
+                entry.message.thread,
+                bisect_left(shelf.threads[entry.message.thread], entry.order),
+                (entry.message.time - _EPOCH) // _MICROSECOND,
+                len(entry.message.text),
+            )
+            for entry in shelf.entries.values()
+            if entry.number in wanted
+        ]
 
     def _thread(self, owner: Owner, thread: str) -> tuple[_Shelf, tuple[tuple[datetime, str], ...]]:
         _storable(thread)
@@ -260,6 +261,9 @@ class _Notes(_Part):
     def index(self, owner: Owner) -> list[tuple[str, int]]:
         return [(note.key, len(note.text)) for note in self.all(owner)]
 
+    def last_revision(self, owner: Owner, key: str) -> int:
+        return self._parts.read(owner).revisions.get(key, 0)
+
     def put(self, owner: Owner, note: Note) -> None:
         _storable(note.key, note.text)
         if note.writer not in get_args(Writer):
@@ -269,6 +273,7 @@ class _Notes(_Part):
         if any(one.revision == note.revision for one in earlier):
             raise StoreError(f"note {note.key!r} has a revision {note.revision} already")
         shelf.notes[note.key] = (*earlier, _written(note))
+        shelf.revisions[note.key] = note.revision
 
     def delete(self, owner: Owner, key: str) -> bool:
         _storable(key)

@@ -5,6 +5,7 @@ Times are aware and in UTC. Lengths are characters as `len` counts them. Scores:
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -118,19 +119,23 @@ class QueuedPassage:
     revision: int
 
 
-class Posting(NamedTuple):
-    """One message in which a query's stem stands. A named tuple, since a search reads thousands.
+LENGTH_BITS = 12
+"""A message's number carries how many stems it has in its lowest bits, so that BM25 needs nothing
+but numbers and frequencies of the thousands of messages that a query's words stand in."""
 
-    `time` is in microseconds since 1970 (UTC); `frequency` counts the stem in the message,
-    `length` is the message's number of stems, `size` its number of characters.
-    """
+LONGEST = (1 << LENGTH_BITS) - 1
+"""Stems; a longer message counts as this long."""
 
+
+class Located(NamedTuple):
+    """Where a message stands, by its number. `time` is in microseconds since 1970 (UTC), `size` in
+    characters."""
+
+    number: int
     id: str
     thread: str
     place: int
     time: int
-    frequency: int
-    length: int
     size: int
 
 
@@ -139,12 +144,13 @@ class Matches:
     """All that BM25 needs of one owner's messages, from any store.
 
     `documents` and `mean_length` describe the owner's messages alone, so that another tenant's
-    text never moves a score. `postings` has an entry for every stem asked, empty where unknown.
+    text never moves a score. `postings` has an entry for every stem asked: how often it stands in
+    each message that holds it, by the message's number. Numbers grow as messages are stored.
     """
 
     documents: int
     mean_length: float
-    postings: dict[str, list[Posting]]
+    postings: Mapping[str, Mapping[int, int]]
 
 
 @dataclass(frozen=True, slots=True)

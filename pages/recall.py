@@ -17,7 +17,7 @@ from eval.overview import changed_in_words, comparable
 from eval.runs import Run
 from eval.stats import interval, percent
 from memcore import Layer
-from pages.shared import recall_tables, wording, workbench
+from pages.shared import door, recall_tables, wording, workbench
 from pages.shared.workbench import escaped
 
 LARGEST_DAYS = 3_650
@@ -230,4 +230,5 @@ def _choose_scope(place: Any, days: int) -> bool:
     return chosen != names[0]
 
 
+door.enter()
 show()

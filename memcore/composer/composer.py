@@ -198,7 +198,7 @@ class _Turn:
         if row.off:
             return ""
         row.order = "the page, then newest first"
-        overhead = _cost_of(Layer.NOTES)
+        overhead = render.cost_of(Layer.NOTES)
 
         def taken(limit: int) -> list[notes.Offer]:
             return self._read(
@@ -233,7 +233,7 @@ class _Turn:
             return set(), ""
         edge = (*past.exchange, *past.deeper[:certain])
         first = edge[-1].place if edge else None
-        overhead = _cost_of(Layer.EXCERPTS)
+        overhead = render.cost_of(Layer.EXCERPTS)
 
         def shown(thread: str, place: int) -> bool:
             return first is not None and thread == self._thread and place >= first
@@ -266,7 +266,7 @@ class _Turn:
     def _spend(self, row: _Row, pieces: list[str], room: int) -> Fit:
         """Fits pieces into what the layer's cap and the ceiling leave, and notes it in the row."""
         sizes = [len(piece) for piece in pieces]
-        overhead = _cost_of(row.layer)
+        overhead = render.cost_of(row.layer)
         row.asked = fit(sizes, row.cap or 0, overhead, 1).cost
         row.granted = min(row.asked, room)
         admitted = fit(sizes, row.granted, overhead, 1)
@@ -303,11 +303,6 @@ def _layout(persona: str, sections: dict[Layer, str]) -> tuple[list[PromptLayer]
         layers.append(PromptLayer(layer, piece))
         system += piece
     return layers, system
-
-
-def _cost_of(layer: Layer) -> int:
-    """What a section costs beside its pieces: fence, heading, and the separator before it."""
-    return render.overhead(layer) + len(render.SEPARATOR)
 
 
 def _over_budget(row: _Row, room: int, spent: int) -> tuple[Reason, str]:

@@ -16,7 +16,7 @@ from memcore.ports import Transaction
 from memcore.ranking import Ranked, rank
 from memcore.screening import mask
 from memcore.settings import Settings
-from memcore.types import Excerpt, Item, Layer, Message, Owner, Posting, Reason
+from memcore.types import Excerpt, Item, Layer, Located, Message, Owner, Reason
 
 _SHORTEST = 20
 """Characters below which a piece of a message says too little to be quoted."""
@@ -52,37 +52,43 @@ def find(
     """
     words = analysis.real_words(message.text)
     if len(words) < settings.min_real_words:
-        return Found(
-            note=f"not searched: {len(words)} real words, {settings.min_real_words} are needed"
-        )
+        count = "1 real word" if len(words) == 1 else f"{len(words)} real words"
+        return Found(note=f"not searched: {count}, {settings.min_real_words} are needed")
     wanted = analysis.query_stems(message.text)
-    found = parts.messages.matches(owner, wanted, until=message.time)
-    ranked = rank(found, settings, _day_boost(message, settings), neighbours=True)
     own = parts.messages.place_of(owner, message.thread, message.id)
 
-    def said(thread: str, place: int) -> bool:  # before the message, of those of its very time
-        return own is None or thread != message.thread or place < own
+    def said(one: Located) -> bool:  # before the message, of those of its very time
+        return own is None or one.thread != message.thread or one.place < own
 
-    ranked = [one for one in ranked if one.id != message.id and said(one.thread, one.place)]
-    depth = ranked[: settings.search_depth]
-    result = _Passages(parts, owner, message, wanted, shown, settings, overhead).take(depth)
+    ranking = rank(
+        parts.messages,
+        owner,
+        wanted,
+        settings,
+        settings.search_depth,
+        until=message.time,
+        admit=said,
+        boost=_day_boost(message, settings),
+        neighbours=True,
+    )
+    result = _Passages(parts, owner, message, wanted, shown, settings, overhead).take(ranking.best)
     result.order = "lexical: BM25, neighbours weighed"
     if settings.search_mode != "lexical":
         result.order += f" ({settings.search_mode} was asked, there are no vectors)"
-    if not ranked:
+    if not ranking.best:
         result.note = "searched: no earlier message has a word of it"
-    elif len(ranked) > len(depth):
-        result.note = f"{len(ranked)} messages found, the first {len(depth)} ranked"
+    elif ranking.found > len(ranking.best):
+        result.note = f"{ranking.found} messages found, the best {len(ranking.best)} ranked"
     return result
 
 
-def _day_boost(message: Message, settings: Settings) -> Callable[[Posting], float] | None:
+def _day_boost(message: Message, settings: Settings) -> Callable[[Located], float] | None:
     days = analysis.named_days(message.text, message.time, settings.zone)
     if not days:
         return None
 
-    def boost(posting: Posting) -> float:
-        time = _EPOCH + timedelta(microseconds=posting.time)
+    def boost(one: Located) -> float:
+        time = _EPOCH + timedelta(microseconds=one.time)
         named = analysis.local_day(time, settings.zone) in days
         return settings.day_boost if named else 1.0
 

@@ -25,9 +25,9 @@ def section(layer: Layer, pieces: Sequence[str]) -> str:
     return fence(layer, HEADINGS[layer], "\n".join(pieces)) if pieces else ""
 
 
-def overhead(layer: Layer) -> int:
-    """Characters that a fenced layer costs beside its pieces."""
-    return len(fence(layer, HEADINGS[layer], ""))
+def cost_of(layer: Layer) -> int:
+    """What a fenced layer costs beside its pieces: fence, heading, and the separator before it."""
+    return len(fence(layer, HEADINGS[layer], "")) + len(SEPARATOR)
 
 
 def note(item: Note) -> str:

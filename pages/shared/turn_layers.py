@@ -11,7 +11,7 @@ import streamlit as st
 from eval.explain import LAYER_NAMES
 from eval.figures_turn import COUNTED, Budget, budget_figure, is_bounded
 from eval.turns import TurnView, records
-from memcore import Item, Layer
+from memcore import Item, Layer, Reason
 from pages.shared import turn_data, workbench
 from pages.shared import wording_turn as wording
 from pages.shared.html import Html, chip, tag
@@ -133,7 +133,7 @@ def _table(
     rows = []
     for item in items:
         said = view.messages.get(item.id)
-        reason = str(item.reason or "")
+        reason = "" if item.reason in (None, Reason.OVER_LIMIT) else str(item.reason)
         mark = "◆ " if evidence.intersection(item.covers) else ""
         rows.append(
             {
@@ -141,7 +141,7 @@ def _table(
                 "place": item.place,
                 "score": item.score,
                 "size": item.size,
-                "reason": f"{reason}: {item.detail}" if item.detail else reason,
+                "reason": ": ".join(one for one in (reason, item.detail) if one),
                 "text": mark + turn_data.one_line(texts.get((item.layer, item.id), ""), 200),
                 "said": turn_data.moment(said.time, view.talk.timezone) if said else item.id,
                 "id": item.id,

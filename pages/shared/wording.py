@@ -19,7 +19,7 @@ RUN_UNUSABLE = "This run cannot be opened:"
 RUN_CANNOT_OPEN = "This run cannot be opened. Choose another one, or replay the dataset again:"
 FIGURE_HTML = "Figure (HTML)"
 
-DEMO_PROGRESS = "Replaying the bundled conversations, arm {arm} …"
+DEMO_PROGRESS = "First start: replaying the bundled conversations once, in seconds; arm {arm} …"
 DEMO_FAILED = (
     "The demo runs could not be made. Everything else works; correct what is said here and load "
     "the page again:"
@@ -29,10 +29,10 @@ DEMO_FAILED = (
 
 RUNS_QUESTION = "Runs · Which way of remembering works best so far?"
 RUNS_BEST = (
-    "Best so far on {dataset}: **{arm}**{changed}. {share} of answers {days} days or older reached "
-    "the prompt, at {characters} characters a {per}."
+    "Best so far on {dataset}: **{arm}**{changed}. {share} of answers {days} days or older "
+    "reached, at {characters} characters a {per}."
 )
-RUNS_BEST_DETAIL = "{hits} of {count} such answers; 95% interval {interval}."
+RUNS_BEST_DETAIL = "{hits} of {count} such answers stood in the prompt; 95% interval {interval}."
 RUNS_YARDSTICK = (
     "The yardstick {arm}, sending everything said so far, reaches {share} at {characters} "
     "characters a {per}."

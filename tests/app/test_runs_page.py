@@ -47,7 +47,7 @@ def test_the_best_run_is_named_in_the_first_line(
     app = open_page("runs", normal_runs)
     first = app.markdown[0].value if app.markdown[0].value.startswith("#") else texts(app)
     assert "Best so far on small: **first\\-search**" in first
-    assert "of answers 12 days or older reached the prompt" in first
+    assert "of answers 12 days or older reached, at" in first
     assert "characters a turn" in first
     assert "yardstick full\\-context" in texts(app)
 

@@ -205,7 +205,7 @@ def test_a_question_without_answer_says_that_nothing_could_be_lost(open_turn: Op
 
 
 def test_a_question_too_short_says_why_nothing_was_searched(open_turn: Open) -> None:
-    assert "1 real words, 2 are needed" in text(at_question(open_turn, SHORT))
+    assert "1 real word, 2 are needed" in text(at_question(open_turn, SHORT))
 
 
 @pytest.mark.parametrize("panel", ["layers", "prompt", "changes", "whatif"])

@@ -10,10 +10,10 @@ import pytest
 from memcore import Memory, Message, Note, Owner, Settings, Summary
 from memcore.conversation import Conversation
 from memcore.errors import Conflict, InvalidInput, StoreError
-from memcore.ports import Store
+from memcore.ports import Store, Transaction
 from memcore.testing import InMemoryStore, SettableClock
 from memcore.text import query_stems, stems
-from memcore.types import Event, Posting, QueuedPassage
+from memcore.types import LONGEST, Event, Located, QueuedPassage
 from tests.support import ANNA, START, at, say
 
 MakeStore = Callable[[], Store]
@@ -245,17 +245,44 @@ def test_postings_count_a_stem_in_each_message_that_holds_it(store: Store) -> No
     [garden, plan] = query_stems("garden plan")
     with store.reading() as parts:
         found = parts.messages.matches(ANNA, [garden, plan, "unknown"])
-    microseconds = [int(at(n).timestamp()) * 1_000_000 for n in range(3)]
-    assert found.postings == {
-        garden: [
-            Posting("m2", "t1", 2, microseconds[2], 2, 3, 19),
-            Posting("m1", "t1", 1, microseconds[1], 1, 2, 8),
-        ],
-        plan: [Posting("m2", "t1", 2, microseconds[2], 1, 3, 19)],
-        "unknown": [],
-    }
+        frequencies = {
+            stem: {where_of(parts, number).id: count for number, count in postings.items()}
+            for stem, postings in found.postings.items()
+        }
+    assert frequencies == {garden: {"m2": 2, "m1": 1}, plan: {"m2": 1}, "unknown": {}}
     assert found.documents == 3
     assert found.mean_length == pytest.approx(2.0)
+    lengths = {number & LONGEST for number in found.postings[garden]}
+    assert lengths == {3, 2}
+
+
+def where_of(parts: Transaction, number: int, owner: Owner = ANNA) -> Located:
+    [located] = parts.messages.located(owner, [number])
+    return located
+
+
+def test_a_message_is_located_by_its_number_under_its_owner_alone(store: Store) -> None:
+    add(store, ANNA, say("m2", "garden", 2), say("m1", "a garden plan", 1))
+    [stem] = query_stems("garden")
+    with store.reading() as parts:
+        numbers = list(parts.messages.matches(ANNA, [stem]).postings[stem])
+        located = parts.messages.located(ANNA, [*numbers, 999])
+        assert parts.messages.located(Owner("no", "such", "owner"), numbers) == []
+    assert sorted(one[1:] for one in located) == [
+        ("m1", "t1", 0, int(at(1).timestamp()) * 1_000_000, 13),
+        ("m2", "t1", 1, int(at(2).timestamp()) * 1_000_000, 6),
+    ]
+
+
+def test_a_message_longer_than_a_number_can_carry_counts_as_that_long(store: Store) -> None:
+    with store.transaction() as tx:
+        tx.messages.append(ANNA, say("m1", "x"), ["x"] * (LONGEST + 5))
+        tx.messages.append(ANNA, say("m2", "x", 1), ["x"])
+    with store.reading() as parts:
+        found = parts.messages.matches(ANNA, ["x"])
+    assert sorted(number & LONGEST for number in found.postings["x"]) == [1, LONGEST]
+    assert sorted(found.postings["x"].values()) == [1, LONGEST + 5]
+    assert found.mean_length == (LONGEST + 1) / 2
 
 
 def test_an_owner_without_messages_matches_nothing(store: Store) -> None:
@@ -265,19 +292,16 @@ def test_an_owner_without_messages_matches_nothing(store: Store) -> None:
         for owner in (ANNA, Owner("no", "such", "owner")):
             found = parts.messages.matches(owner, ["garden"])
             assert (found.documents, found.mean_length) == (0, 0.0)
-            assert found.postings == {"garden": []}
+            assert found.postings == {"garden": {}}
 
 
 def test_since_and_until_are_included(store: Store) -> None:
     add(store, ANNA, *(say(f"m{n}", "garden", n) for n in range(5)))
     instant = timedelta(microseconds=1)
-    [stem] = query_stems("garden")
 
     def found(since: datetime | None, until: datetime | None) -> list[str]:
-        with store.reading() as parts:
-            matches = parts.messages.matches(ANNA, [stem], since, until)
-        assert matches.documents == 5  # the owner's statistics do not depend on the period
-        return [one.id for one in matches.postings[stem]]
+        hits = Conversation(store, Settings()).search(ANNA, "garden", 9, since, until)
+        return sorted(hit.message.id for hit in hits)
 
     assert found(at(1), at(3)) == ["m1", "m2", "m3"]
     assert found(at(1) + instant, at(3) - instant) == ["m2"]
@@ -288,6 +312,23 @@ def test_since_and_until_are_included(store: Store) -> None:
     assert found(at(1).astimezone(moscow), at(1).astimezone(moscow)) == ["m1"]
 
 
+def test_a_period_is_searched_however_many_better_hits_lie_outside_it(store: Store) -> None:
+    add(store, ANNA, *(say(f"m{n:03d}", "garden garden", n) for n in range(60)))
+    add(store, ANNA, say("late", "a garden among many other words", 99))
+    hits = Conversation(store, Settings()).search(ANNA, "garden", 1, since=at(99))
+    assert [hit.message.id for hit in hits] == ["late"]
+
+
+def test_a_revision_never_returns_after_a_delete(store: Store) -> None:
+    with store.transaction() as tx:
+        assert tx.notes.last_revision(ANNA, "page") == 0
+        tx.notes.put(ANNA, note("page", "first"))
+        tx.notes.delete(ANNA, "page")
+        assert tx.notes.last_revision(ANNA, "page") == 1
+        assert tx.notes.get(ANNA, "page") is None
+        assert tx.notes.last_revision(Owner("no", "such", "owner"), "page") == 0
+
+
 STRANGE_STEMS = ["аб", "ъ", "1x2", "x", "é", "日本", "a1b2", "я" * 100, "\u0301"]
 
 
@@ -296,10 +337,11 @@ def test_any_stem_of_the_text_analysis_is_found_as_it_is(store: Store) -> None:
         for number, stem in enumerate(STRANGE_STEMS):
             tx.messages.append(ANNA, say(f"m{number}", "x", number), [stem])
     with store.reading() as parts:
-        found = parts.messages.matches(ANNA, STRANGE_STEMS).postings
-    assert {stem: [one.id for one in postings] for stem, postings in found.items()} == {
-        stem: [f"m{number}"] for number, stem in enumerate(STRANGE_STEMS)
-    }
+        found = {
+            stem: [where_of(parts, number).id for number in postings]
+            for stem, postings in parts.messages.matches(ANNA, STRANGE_STEMS).postings.items()
+        }
+    assert found == {stem: [f"m{number}"] for number, stem in enumerate(STRANGE_STEMS)}
 
 
 def test_two_tenants_interleaved_on_one_store_search_as_on_two_stores(

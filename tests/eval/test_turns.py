@@ -143,7 +143,7 @@ def test_an_ordinary_turn_tells_what_its_search_brought(run: Run) -> None:
     assert "found nothing" in search_in_words(first.layer(Layer.EXCERPTS), first.offered)
     short = view(run, "q-short")
     words = search_in_words(short.layer(Layer.EXCERPTS), short.offered)
-    assert words.startswith("Nothing was searched: 1 real words")
+    assert words.startswith("Nothing was searched: 1 real word,")
 
 
 def test_the_timeline_holds_nothing_that_was_said_later(run: Run) -> None:

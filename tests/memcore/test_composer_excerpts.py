@@ -228,7 +228,9 @@ def test_a_message_with_too_few_real_words_is_not_searched_and_the_account_says_
     assert (row.status, row.offered) == ("skipped", 0)
     assert row.note.startswith("not searched: ")
     if words is not None:
-        assert row.note == f"not searched: {words} real words, 2 are needed"
+        assert (
+            row.note == f"not searched: {words} real word{'' if words == 1 else 's'}, 2 are needed"
+        )
 
 
 def test_the_number_of_real_words_needed_is_a_setting() -> None:

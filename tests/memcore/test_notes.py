@@ -149,7 +149,15 @@ def test_a_deleted_note_is_gone_from_everywhere_but_the_journal(mind: Memory) ->
         assert parts.queue.waiting(ANNA, 9) == []
         newest = parts.journal.events(ANNA, 1)
         assert newest == [Event(START, "anna", "note deleted", PAGE)]
-    assert write(mind, "new").revision == 1
+
+
+def test_who_read_a_deleted_note_cannot_overwrite_the_one_that_follows_it(mind: Memory) -> None:
+    write(mind, "old")
+    mind.notes.delete(ANNA, PAGE, actor="anna")
+    assert write(mind, "new").revision == 2
+    with pytest.raises(StaleRevision, match=r"revision 2, the write expected revision 1"):
+        write(mind, "a slow writer's", expected=1)
+    assert mind.notes.get(ANNA, PAGE).text == "new"  # type: ignore[union-attr]
 
 
 def test_no_table_holds_the_text_of_a_deleted_note_and_the_journal_never_did(

@@ -285,12 +285,13 @@ def check_whole(mind: Memory) -> list[str]:
     with mind.store.reading() as parts:
         messages = parts.messages.span(ANNA, "t1", 0, 10**6)
         matches = parts.messages.matches(ANNA, ["rose"])
+        found = parts.messages.located(ANNA, list(matches.postings["rose"]))
         queued = parts.queue.waiting(ANNA, 10**6)
     ids = [one.id for one in messages]
     assert [one.place for one in messages] == list(range(len(messages)))
     assert messages == sorted(messages, key=lambda one: (one.time, one.id))
     assert matches.documents == len(messages)
-    assert {one.id for one in matches.postings["rose"]} == set(ids)
+    assert {one.id for one in found} == set(ids)
     assert set(queued) == {QueuedPassage("message", id, 1) for id in ids}
     return ids
 

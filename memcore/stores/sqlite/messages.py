@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
+from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime
+from itertools import chain
 
 from memcore.errors import Conflict
 from memcore.stores.sqlite.owners import Owners
 from memcore.stores.sqlite.statements import statements, to_microseconds, to_time
-from memcore.types import Matches, Message, Owner, Posting
+from memcore.types import LENGTH_BITS, LONGEST, Located, Matches, Message, Owner
 
 _SQL = statements("messages")
-_FIRST, _LAST = -(2**63), 2**63 - 1
+_LAST = 2**63 - 1
 
 
 class SqliteMessages:
@@ -31,7 +33,10 @@ class SqliteMessages:
         else:
             earlier = (key, message.thread, moment, message.id)
             place = run(_SQL["earlier"], earlier).fetchone()[0]
+        last = run(_SQL["last_number"]).fetchone()[0] or 0
+        number = ((last >> LENGTH_BITS) + 1) << LENGTH_BITS | min(len(stems), LONGEST)
         row = {
+            "number": number,
             "owner": key,
             "thread": message.thread,
             "id": message.id,
@@ -39,12 +44,11 @@ class SqliteMessages:
             "speaker": message.speaker,
             "time": moment,
             "place": place,
-            "length": len(stems),
             "size": len(message.text),
             "text": message.text,
         }
         try:
-            number = run(_SQL["insert"], row).lastrowid
+            run(_SQL["insert"], row)
         except sqlite3.IntegrityError as error:
             if error.sqlite_errorcode != sqlite3.SQLITE_CONSTRAINT_UNIQUE:
                 raise
@@ -52,7 +56,7 @@ class SqliteMessages:
         if newest is not None and place <= newest[2]:
             run(_SQL["shift"], (key, message.thread, place, number))
         run(_SQL["index"], (number, " ".join(f"{key}x{stem}" for stem in stems)))
-        run(_SQL["count"], (len(stems), key))
+        run(_SQL["count"], (min(len(stems), LONGEST), key))
         return _message(
             (message.id, message.thread, message.role, message.speaker, moment, message.text, place)
         )
@@ -80,24 +84,20 @@ class SqliteMessages:
         row = self._connection.execute(_SQL["place_of"], (key, id, thread)).fetchone()
         return None if row is None else int(row[0])
 
-    def matches(
-        self,
-        owner: Owner,
-        stems: Sequence[str],
-        since: datetime | None = None,
-        until: datetime | None = None,
-    ) -> Matches:
+    def matches(self, owner: Owner, stems: Sequence[str]) -> Matches:
         key = self._owners.find(owner)
         if key is None:
-            return Matches(0, 0.0, {stem: [] for stem in stems})
+            return Matches(0, 0.0, {stem: {} for stem in stems})
         documents, total = self._connection.execute(_SQL["totals"], (key,)).fetchone()
-        first = _FIRST if since is None else to_microseconds(since)
-        last = _LAST if until is None else to_microseconds(until)
         postings = {}
         for stem in stems:
-            rows = self._connection.execute(_SQL["postings"], (f"{key}x{stem}", first, last))
-            postings[stem] = list(map(Posting._make, rows))
+            rows = self._connection.execute(_SQL["postings"], (f"{key}x{stem}",)).fetchall()
+            postings[stem] = Counter(chain.from_iterable(rows))
         return Matches(documents, total / documents if documents else 0.0, postings)
+
+    def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
+        asked = (json.dumps(list(numbers)), self._owners.find(owner))
+        return list(map(Located._make, self._connection.execute(_SQL["located"], asked)))
 
 
 def _message(row: tuple[str, str, str, str, int, str, int]) -> Message:

@@ -34,6 +34,11 @@ class SqliteNotes:
         rows = self._connection.execute(_SQL["history"], (self._owners.find(owner), key))
         return [_note(row) for row in rows]
 
+    def last_revision(self, owner: Owner, key: str) -> int:
+        found = (self._owners.find(owner), key)
+        row = self._connection.execute(_SQL["last_revision"], found).fetchone()
+        return int(row[0]) if row else 0
+
     def put(self, owner: Owner, note: Note) -> None:
         row = (
             self._owners.ensure(owner),
@@ -46,6 +51,7 @@ class SqliteNotes:
             json.dumps(note.sources),
         )
         self._connection.execute(_SQL["put"], row)
+        self._connection.execute(_SQL["count"], (row[0], note.key, note.revision))
 
     def delete(self, owner: Owner, key: str) -> bool:
         found = (self._owners.find(owner), key)

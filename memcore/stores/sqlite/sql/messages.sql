@@ -1,6 +1,9 @@
 -- name: insert
-INSERT INTO messages (owner, thread, id, role, speaker, time, place, length, size, text)
-VALUES (:owner, :thread, :id, :role, :speaker, :time, :place, :length, :size, :text);
+INSERT INTO messages (number, owner, thread, id, role, speaker, time, place, size, text)
+VALUES (:number, :owner, :thread, :id, :role, :speaker, :time, :place, :size, :text);
+
+-- name: last_number
+SELECT max(number) FROM messages;
 
 -- name: index
 INSERT INTO message_stems (rowid, stems) VALUES (?, ?);
@@ -36,7 +39,10 @@ SELECT place FROM messages WHERE owner = ? AND id = ? AND thread = ?;
 SELECT documents, stems FROM owners WHERE key = ?;
 
 -- name: postings
-SELECT m.id, m.thread, m.place, m.time, count(*), m.length, m.size
-FROM message_postings AS p CROSS JOIN messages AS m ON m.number = p.doc
-WHERE p.term = ? AND m.time BETWEEN ? AND ?
-GROUP BY p.doc;
+SELECT doc FROM message_postings WHERE term = ?;
+
+-- name: located
+-- CROSS JOIN keeps the order of the tables: a look-up by number each, not a scan of the owner's.
+SELECT m.number, m.id, m.thread, m.place, m.time, m.size
+FROM json_each(?) AS n CROSS JOIN messages AS m ON m.number = n.value
+WHERE m.owner = ?;

@@ -20,3 +20,10 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?);
 
 -- name: delete
 DELETE FROM notes WHERE owner = ? AND key = ?;
+
+-- name: count
+INSERT INTO note_revisions (owner, key, revision) VALUES (?, ?, ?)
+ON CONFLICT (owner, key) DO UPDATE SET revision = excluded.revision;
+
+-- name: last_revision
+SELECT revision FROM note_revisions WHERE owner = ? AND key = ?;

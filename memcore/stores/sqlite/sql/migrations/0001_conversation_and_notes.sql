@@ -9,7 +9,7 @@ CREATE TABLE owners (
 ) STRICT;
 
 CREATE TABLE messages (
-    number INTEGER PRIMARY KEY,
+    number INTEGER PRIMARY KEY,            -- rising; the number of stems in its lowest 12 bits
     owner INTEGER NOT NULL REFERENCES owners (key),
     thread TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -17,7 +17,6 @@ CREATE TABLE messages (
     speaker TEXT NOT NULL,
     time INTEGER NOT NULL,                 -- microseconds since 1970, UTC
     place INTEGER NOT NULL,                -- position in the thread by (time, id), from 0
-    length INTEGER NOT NULL,               -- number of stems
     size INTEGER NOT NULL,                 -- number of characters
     text TEXT NOT NULL,
     UNIQUE (owner, id)
@@ -39,6 +38,15 @@ CREATE TABLE notes (
     sources TEXT NOT NULL,                 -- JSON list of message ids
     text TEXT NOT NULL,
     PRIMARY KEY (owner, key, revision)
+) STRICT, WITHOUT ROWID;
+
+-- The highest revision that a note's key ever had. It outlives the note, so that a writer who holds
+-- a revision of a deleted note can never be taken for one who has read what stands there now.
+CREATE TABLE note_revisions (
+    owner INTEGER NOT NULL REFERENCES owners (key),
+    key TEXT NOT NULL,
+    revision INTEGER NOT NULL,
+    PRIMARY KEY (owner, key)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE journal (

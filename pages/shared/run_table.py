@@ -1,0 +1,112 @@
+"""Runs in words: the table's columns as a person reads them, and the pieces of a sentence."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from eval.recall import DAYS
+from eval.stats import interval, percent
+from pages.shared import wording
+from pages.shared.workbench import escaped
+
+
+def as_shown(table: pd.DataFrame, busy: str | None) -> pd.DataFrame:
+    """The overview in the words and the order of the screen; `busy` is being replayed now."""
+    rows = [
+        {
+            wording.COLUMN_MARK: _mark(row),
+            wording.COLUMN_ARM: row["arm"] or "–",
+            wording.COLUMN_CHANGED: row["changed"] or wording.NO_CHANGES,
+            wording.COLUMN_REACHED: row["reached"] * 100,
+            wording.COLUMN_INTERVAL: _interval(row),
+            wording.COLUMN_CHARACTERS: _characters(row),
+            wording.COLUMN_STATE: (
+                wording.STATE_REPLAYING if row["run"] == busy else wording.STATE[row["state"]]
+            ),
+            wording.COLUMN_ERRORS: _errors(row),
+            wording.COLUMN_ASKED: f"{_count(row['questions'])} / {_count(row['turns'])}",
+            wording.COLUMN_DATASET: row["data"] or "–",
+            wording.COLUMN_PROVIDER: row["provider"] or "–",
+            wording.COLUMN_STARTED: row["started"],
+            wording.COLUMN_RUN: row["run"],
+        }
+        for row in table.to_dict(orient="records")
+    ]
+    return pd.DataFrame(rows)
+
+
+def in_words(row: dict[str, Any] | pd.Series[Any]) -> dict[str, str]:
+    """The pieces of a sentence about a run, ready for Markdown."""
+    days = row["days"]
+    return {
+        "arm": escaped(row["arm"] or "?"),
+        "dataset": escaped(row["data"] or "?"),
+        "changed": f" ({escaped(row['changed'])})" if row["changed"] else "",
+        "provider": escaped(_provider(row["provider"])),
+        "share": escaped(percent(row["reached"])),
+        "interval": escaped(interval(row["low"], row["high"])),
+        "days": str(int(days) if days == days else DAYS),
+        "hits": _count(row["hits"]),
+        "count": _count(row["count"]),
+        "characters": _count(row["characters"]),
+        "per": str(row["per"]),
+    }
+
+
+def _mark(row: dict[str, Any]) -> str:
+    marks = [(row["best"], wording.MARK_BEST), (row["newest"], wording.MARK_NEWEST)]
+    return ", ".join(mark for holds, mark in marks if holds)
+
+
+def _interval(row: dict[str, Any]) -> str:
+    if row["reached"] != row["reached"]:
+        return "–"
+    of = wording.HITS_OF_COUNT.format(hits=_count(row["hits"]), count=_count(row["count"]))
+    return f"{interval(row['low'], row['high'])} ({of})"
+
+
+def _characters(row: dict[str, Any]) -> str:
+    return _count(row["characters"]) + (" (q)" if row["per"] == "question" else "")
+
+
+def _errors(row: dict[str, Any]) -> str:
+    if row["state"] != "complete":
+        return "–"
+    found = []
+    if row["failed_layers"] > 0:
+        one = row["failed_layers"] == 1
+        words = wording.ONE_FAILED_LAYER if one else wording.FAILED_LAYERS
+        found.append(words.format(count=_count(row["failed_layers"])))
+    if row["refused"] > 0:
+        found.append(wording.REFUSED.format(count=_count(row["refused"])))
+    return ", ".join(found) or wording.NO_ERRORS
+
+
+def _provider(provider: str) -> str:
+    name, _, mode = provider.partition(": ")
+    return wording.NO_PROVIDER.format(mode=mode) if name == "none" else provider or "?"
+
+
+def _count(value: float) -> str:
+    return "–" if value != value else f"{value:,.0f}"
+
+
+def columns(any_changed: bool) -> dict[str, Any]:
+    column = st.column_config
+    return {
+        wording.COLUMN_REACHED: column.ProgressColumn(
+            min_value=0, max_value=100, format="%.0f%%", help=wording.HELP_REACHED, width=150
+        ),
+        wording.COLUMN_INTERVAL: column.TextColumn(help=wording.HELP_INTERVAL),
+        wording.COLUMN_CHARACTERS: column.TextColumn(
+            help=wording.HELP_CHARACTERS, alignment="right"
+        ),
+        wording.COLUMN_MARK: column.TextColumn(width=84),
+        wording.COLUMN_CHANGED: column.TextColumn(width=190 if any_changed else None),
+        wording.COLUMN_ERRORS: column.TextColumn(help=wording.HELP_ERRORS),
+        wording.COLUMN_PROVIDER: column.TextColumn(help=wording.HELP_PROVIDER),
+        wording.COLUMN_STARTED: column.DatetimeColumn(format="D MMM YY, HH:mm", timezone="UTC"),
+    }
