@@ -98,7 +98,9 @@ def replay(
     `InvalidSettings` and `RunError`; nothing is written then.
     """
     chosen, asked = arm_named(arm), changes or {}
-    base = (settings or Settings()).vary(**{**asked, **chosen.settings})
+    # a slow machine must not change a run's tables, so no layer is given up for being slow
+    unhurried = {"layer_seconds": None}
+    base = (settings or Settings()).vary(**{**unhurried, **asked, **chosen.settings})
     started = now()
     folder = out / (name or f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}")
     manifest = _manifest(dataset, chosen, base, asked, started) | {"limit": limit}

@@ -152,8 +152,16 @@ class Store(Protocol):
         """A write transaction: commits when the block ends, rolls back when it raises."""
         ...
 
-    def reading(self) -> AbstractContextManager[Transaction]:
-        """The parts for reading only; may be used from any thread."""
+    def reading(self, seconds: float | None = None) -> AbstractContextManager[Transaction]:
+        """The parts for reading only, as of one moment; may be used from any thread.
+
+        A store that `keeps_time` ends what takes longer than `seconds` with `LayerTimeout`.
+        """
+        ...
+
+    @property
+    def keeps_time(self) -> bool:
+        """Whether `reading` keeps to its time limit by itself; else a thread watches over it."""
         ...
 
     def close(self) -> None: ...

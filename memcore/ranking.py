@@ -15,7 +15,7 @@ from memcore.ports import Messages
 from memcore.settings import Settings
 from memcore.types import LONGEST, Located, Matches, Owner
 
-_CANDIDATES = 5
+_CANDIDATES = 3
 """How many times as many messages as are wanted have their neighbours weighed."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
@@ -57,7 +57,7 @@ def rank(
     `since` and `until` are included; `admit` leaves messages out. `boost` multiplies a message's
     own score. With `neighbours`, shares of the scores around it in its thread are added: what is
     asked about often stands beside what answers it. Of the messages found, the best `count` times
-    five by their own score are considered for that.
+    three by their own score are considered for that.
     """
     found = messages.matches(owner, stems)
     scores = bm25(found, settings)
@@ -65,8 +65,7 @@ def rank(
     last = math.inf if until is None else (until - _EPOCH) // _MICROSECOND
     wanted = count * _CANDIDATES if neighbours or boost else count
     candidates: list[Located] = []
-    # equal scores: the one stored later comes first, so that a cut-off is the same every time
-    order = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
+    order = sorted(scores, key=scores.__getitem__, reverse=True)  # stable: the same every time
     for start in range(0, len(order), max(wanted, 1)):
         located = messages.located(owner, order[start : start + wanted])
         candidates += [one for one in located if first <= one.time <= last and admit(one)]
@@ -81,6 +80,11 @@ def rank(
         [Ranked(id, one.thread, one.place, one.size, -score) for score, _, id, one in best],
         len(scores),
     )
+
+
+def relevant(score: float, cutoff: float | None) -> bool:
+    """Whether a score counts as relevant: the one comparison with a cutoff. None: nothing is cut."""
+    return cutoff is None or score >= cutoff
 
 
 def bm25(found: Matches, settings: Settings) -> dict[int, float]:

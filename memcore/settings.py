@@ -38,6 +38,9 @@ class Settings(BaseSettings):
     search_depth: int = Field(
         default=100, ge=1, description="hits ranked and accounted for a search"
     )
+    excerpts_cutoff: float | None = Field(
+        default=None, description="score from which a hit may be quoted; none: nothing is cut"
+    )
     neighbour_weight: float = Field(
         default=0.5,
         ge=0,

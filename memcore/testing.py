@@ -137,8 +137,10 @@ class InMemoryStore:
             yield parts
             self._shelves = {**self._shelves, **parts.changed}
 
+    keeps_time = True
+
     @contextmanager
-    def reading(self) -> Iterator[_Parts]:
+    def reading(self, seconds: float | None = None) -> Iterator[_Parts]:  # noqa: ARG002 (never waits)
         """The parts as committed last; this thread's open transaction where there is one."""
         self._check_open()
         current: _Parts | None = getattr(self._local, "parts", None)

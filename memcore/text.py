@@ -170,7 +170,7 @@ def real_words(text: str) -> list[str]:
             counts = digits >= 3 or letters > 0
             reached = token.end
         else:
-            known = word in stop_words() or word in _courtesies()
+            known = _is_stop_word(word) or word in _courtesies()
             counts = letters >= 2 and not known and not token.whole
         if counts:
             real.setdefault(word)

@@ -8,6 +8,7 @@ account is taken from the rendered text.
 from __future__ import annotations
 
 import time as clocks
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -50,9 +51,7 @@ class _Row:
     off: bool = False
     milliseconds: float = 0.0
 
-    def finish(self, received: int, items: list[Item]) -> LayerAccount:
-        mine = [item for item in items if item.layer is self.layer]
-        kept = sum(item.kept for item in mine)
+    def finish(self, received: int, offered: int, kept: int) -> LayerAccount:
         status: LayerStatus = "ok"
         if self.failed:
             status = "failed"
@@ -61,8 +60,8 @@ class _Row:
         elif received == 0:
             status = "skipped" if self.note.startswith("not searched") else "empty"
         return LayerAccount(
-            self.layer, self.asked, self.cap, self.granted, received, len(mine), kept,
-            len(mine) - kept, self.order, status, self.note, self.milliseconds,
+            self.layer, self.asked, self.cap, self.granted, received, offered, kept,
+            offered - kept, self.order, status, self.note, self.milliseconds,
         )  # fmt: skip
 
 
@@ -141,15 +140,15 @@ class _Turn:
 
     def _read(self, layer: Layer, job: Callable[[Transaction], T], fallback: T) -> T:
         """What a layer reads, within its time limit; the fallback where that fails."""
-        row = self._rows[layer]
+        row, seconds = self._rows[layer], self._settings.layer_seconds
         began = clocks.perf_counter()
 
         def read() -> T:
-            with self._store.reading() as parts:
+            with self._store.reading(seconds) as parts:
                 return job(parts)
 
         try:
-            return self._limit.run(read, self._settings.layer_seconds)
+            return read() if self._store.keeps_time else self._limit.run(read, seconds)
         except Exception as error:  # reading is best effort: the account carries the error
             row.failed = True
             row.note = f"{type(error).__name__}: {error}"
@@ -278,6 +277,8 @@ class _Turn:
     ) -> Account:
         received = {one.layer: len(one.text) for one in layers}
         total = sum(received.values())
+        offered = Counter([item.layer for item in self._items])
+        kept = Counter([item.layer for item in self._items if item.kept])
         persona = self._rows[Layer.PERSONA]
         persona.asked = persona.granted = received[Layer.PERSONA]
         unchanged = None
@@ -285,7 +286,8 @@ class _Turn:
             unchanged = render.common_prefix(system, previous_system)
         return Account(
             tuple(
-                row.finish(received.get(layer, 0), self._items) for layer, row in self._rows.items()
+                row.finish(received.get(layer, 0), offered[layer], kept[layer])
+                for layer, row in self._rows.items()
             ),
             self._settings.ceiling,
             total - received[Layer.PERSONA],

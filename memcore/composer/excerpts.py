@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from memcore import text as analysis
 from memcore.composer import render
 from memcore.ports import Transaction
-from memcore.ranking import Ranked, rank
+from memcore.ranking import Ranked, rank, relevant
 from memcore.screening import mask
 from memcore.settings import Settings
 from memcore.types import Excerpt, Item, Layer, Located, Message, Owner, Reason
@@ -128,6 +128,9 @@ class _Passages:
             reason, detail = None, ""
             if self._shown(*at):
                 reason = Reason.IN_WINDOW
+            elif not relevant(hit.score, self._settings.excerpts_cutoff):
+                reason = Reason.BELOW_CUTOFF
+                detail = f"{hit.score:.4g}, the cutoff is {self._settings.excerpts_cutoff:.4g}"
             elif at in self._taken:
                 reason, detail = Reason.DUPLICATE, f"quoted with number {self._taken[at]}"
             elif len(made) >= limit:
@@ -176,7 +179,7 @@ class _Passages:
         if size > room:
             return self._cut(hit, message, number, room)
         first = last = centre
-        sides = {-1: self._beside(hit, around, centre, -1), 1: self._beside(hit, around, centre, 1)}
+        sides = {side: self._beside(hit, around, centre, side, share - size) for side in (-1, 1)}
         while True:
             fitting = {
                 side: score
@@ -190,7 +193,7 @@ class _Passages:
             lines[at] = sides[side][1] or ""
             size += 1 + len(lines[at])
             first, last = min(first, at), max(last, at)
-            sides[side] = self._beside(hit, around, at, side)
+            sides[side] = self._beside(hit, around, at, side, share - size)
         joined = around[first : last + 1]
         for one in joined:
             self._taken[hit.thread, one.place] = number
@@ -200,11 +203,11 @@ class _Passages:
         return Excerpt(hit.id, ids, text, hit.score, number, False)
 
     def _beside(
-        self, hit: Ranked, around: Sequence[Message], at: int, side: int
+        self, hit: Ranked, around: Sequence[Message], at: int, side: int, room: int
     ) -> tuple[float, str | None]:
         """The score and the line of the message beside `at`; no line where it may not join."""
         at += side
-        if not 0 <= at < len(around) or len(around[at].text) > self._settings.excerpt_size:
+        if not 0 <= at < len(around) or len(around[at].text) >= room:
             return 0.0, None
         where = (hit.thread, around[at].place)
         if where in self._taken or self._shown(*where):

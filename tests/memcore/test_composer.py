@@ -448,11 +448,13 @@ class Unreliable:
         self.hang = hang
         self.release = threading.Event()
 
+    keeps_time = False
+
     def transaction(self) -> Any:
         return self.store.transaction()
 
     @contextmanager
-    def reading(self) -> Iterator[Any]:
+    def reading(self, seconds: float | None = None) -> Iterator[Any]:
         with self.store.reading() as parts:
             yield _Breaking(parts, self) if self.broken else parts
 

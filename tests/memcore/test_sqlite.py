@@ -16,7 +16,14 @@ from pathlib import Path
 import pytest
 
 from memcore import PAGE, Memory, MnemoscopeError, Settings, open_memory
-from memcore.errors import InvalidInput, NewerSchema, StoreBusy, StoreDamaged, StoreError
+from memcore.errors import (
+    InvalidInput,
+    LayerTimeout,
+    NewerSchema,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+)
 from memcore.stores.sqlite import SqliteStore
 from memcore.stores.sqlite.statements import migrations, statements, to_microseconds, to_time
 from memcore.testing import SettableClock
@@ -334,3 +341,19 @@ def test_times_are_exact_to_the_microsecond() -> None:
 def test_statements_are_read_by_name() -> None:
     assert set(statements("notes")) >= {"get", "all", "history", "put", "delete"}
     assert statements("notes")["delete"].startswith("DELETE FROM notes")
+
+
+ENDLESS = "WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n"
+
+
+def test_a_statement_that_takes_too_long_is_ended_and_the_store_goes_on(path: Path) -> None:
+    with opened(path) as mind:
+        mind.conversation.append(ANNA, say("m1", "A rose."))
+        with (
+            pytest.raises(LayerTimeout, match=r"within 0\.01 seconds"),
+            mind.store.reading(0.01) as parts,
+        ):
+            parts.connection.execute(ENDLESS).fetchall()
+        with mind.store.reading() as parts:
+            assert len(parts.messages.recent(ANNA, "t1", 9)) == 1
+        mind.conversation.append(ANNA, say("m2", "Another.", 1))

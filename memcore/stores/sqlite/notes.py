@@ -43,7 +43,6 @@ class SqliteNotes:
         row = (
             self._owners.ensure(owner),
             note.key,
-            len(note.text),
             note.text,
             note.revision,
             to_microseconds(note.written),
@@ -51,10 +50,12 @@ class SqliteNotes:
             json.dumps(note.sources),
         )
         self._connection.execute(_SQL["put"], row)
-        self._connection.execute(_SQL["count"], (row[0], note.key, note.revision))
+        head = (row[0], note.key, note.revision, len(note.text))
+        self._connection.execute(_SQL["put_head"], head)
 
     def delete(self, owner: Owner, key: str) -> bool:
         found = (self._owners.find(owner), key)
+        self._connection.execute(_SQL["delete_head"], found)
         return self._connection.execute(_SQL["delete"], found).rowcount > 0
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import math
 import sqlite3
 import threading
+import time
 import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from memcore.errors import InvalidInput, NewerSchema, StoreBusy, StoreDamaged, StoreError
+from memcore.errors import (
+    InvalidInput,
+    LayerTimeout,
+    NewerSchema,
+    StoreBusy,
+    StoreDamaged,
+    StoreError,
+)
 from memcore.stores.sqlite.messages import SqliteMessages
 from memcore.stores.sqlite.notes import SqliteNotes
 from memcore.stores.sqlite.owners import Owners
@@ -18,6 +27,9 @@ from memcore.stores.sqlite.statements import migrations
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+
+_STEPS = 20_000
+"""Steps of SQLite's machine (well under a millisecond) between two looks at the clock."""
 
 
 class Parts:
@@ -31,6 +43,34 @@ class Parts:
         self.journal = SqliteJournal(connection, self.owners)
         self.queue = SqliteQueue(connection, self.owners)
         self.state = SqliteState(connection, self.owners)
+        self.deadline = _Deadline()
+        connection.set_progress_handler(self.deadline.is_over, _STEPS)
+
+
+class _Deadline:
+    """When the statement that runs has to end. Apart from `Parts`, which the connection would
+    otherwise keep alive for ever."""
+
+    def __init__(self) -> None:
+        self._moment = math.inf
+
+    def is_over(self) -> bool:
+        return time.monotonic() > self._moment
+
+    @contextmanager
+    def within(self, seconds: float | None) -> Iterator[None]:
+        """Raises `LayerTimeout` for a statement that runs past `seconds` from now."""
+        earlier = self._moment
+        if seconds is not None:
+            self._moment = min(earlier, time.monotonic() + seconds)
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_INTERRUPT:
+                raise LayerTimeout(f"no answer within {seconds or 0:g} seconds") from error
+            raise
+        finally:
+            self._moment = earlier
 
 
 class SqliteStore:
@@ -72,10 +112,14 @@ class SqliteStore:
                 parts.owners.forget()
                 raise
 
+    keeps_time = True
+
     @contextmanager
-    def reading(self) -> Iterator[Parts]:
+    def reading(self, seconds: float | None = None) -> Iterator[Parts]:
+        """One snapshot for reading. A statement that runs past `seconds` is interrupted; a disk
+        that does not answer is not."""
         parts = self._parts()
-        with self._translated():
+        with self._translated(), parts.deadline.within(seconds):
             if parts.connection.in_transaction:  # what is read belongs together already
                 yield parts
                 return

@@ -7,23 +7,25 @@ SELECT key, text, max(revision), written, writer, sources FROM notes
 WHERE owner = ? GROUP BY key ORDER BY key DESC;
 
 -- name: index
-SELECT key, size FROM (SELECT key, size, max(revision) FROM notes WHERE owner = ? GROUP BY key)
-ORDER BY key DESC;
+SELECT key, size FROM note_heads WHERE owner = ? AND size IS NOT NULL ORDER BY key DESC;
 
 -- name: history
 SELECT key, text, revision, written, writer, sources FROM notes
 WHERE owner = ? AND key = ? ORDER BY revision DESC;
 
 -- name: put
-INSERT INTO notes (owner, key, size, text, revision, written, writer, sources)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?);
+INSERT INTO notes (owner, key, text, revision, written, writer, sources)
+VALUES (?, ?, ?, ?, ?, ?, ?);
 
 -- name: delete
 DELETE FROM notes WHERE owner = ? AND key = ?;
 
--- name: count
-INSERT INTO note_revisions (owner, key, revision) VALUES (?, ?, ?)
-ON CONFLICT (owner, key) DO UPDATE SET revision = excluded.revision;
+-- name: put_head
+INSERT INTO note_heads (owner, key, revision, size) VALUES (?, ?, ?, ?)
+ON CONFLICT (owner, key) DO UPDATE SET revision = excluded.revision, size = excluded.size;
+
+-- name: delete_head
+UPDATE note_heads SET size = NULL WHERE owner = ? AND key = ?;
 
 -- name: last_revision
-SELECT revision FROM note_revisions WHERE owner = ? AND key = ?;
+SELECT revision FROM note_heads WHERE owner = ? AND key = ?;

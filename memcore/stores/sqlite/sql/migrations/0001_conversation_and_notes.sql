@@ -34,18 +34,18 @@ CREATE TABLE notes (
     revision INTEGER NOT NULL,
     written INTEGER NOT NULL,
     writer TEXT NOT NULL CHECK (writer IN ('import', 'remember', 'curator')),
-    size INTEGER NOT NULL,                 -- number of characters
     sources TEXT NOT NULL,                 -- JSON list of message ids
     text TEXT NOT NULL,
     PRIMARY KEY (owner, key, revision)
 ) STRICT, WITHOUT ROWID;
 
--- The highest revision that a note's key ever had. It outlives the note, so that a writer who holds
--- a revision of a deleted note can never be taken for one who has read what stands there now.
-CREATE TABLE note_revisions (
+-- Each note's newest revision and its size. The row outlives the note, without a size, so that a
+-- writer who holds a revision of a deleted note is never taken for one who has read the next one.
+CREATE TABLE note_heads (
     owner INTEGER NOT NULL REFERENCES owners (key),
     key TEXT NOT NULL,
     revision INTEGER NOT NULL,
+    size INTEGER,                          -- number of characters
     PRIMARY KEY (owner, key)
 ) STRICT, WITHOUT ROWID;
 
