@@ -65,7 +65,8 @@ def rank(
     last = math.inf if until is None else (until - _EPOCH) // _MICROSECOND
     wanted = count * _CANDIDATES if neighbours or boost else count
     candidates: list[Located] = []
-    order = sorted(scores, key=scores.__getitem__, reverse=True)  # stable: the same every time
+    # equal scores: the one stored later first, so that a cut-off is the same every time
+    order = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
     for start in range(0, len(order), max(wanted, 1)):
         located = messages.located(owner, order[start : start + wanted])
         candidates += [one for one in located if first <= one.time <= last and admit(one)]
@@ -83,7 +84,7 @@ def rank(
 
 
 def relevant(score: float, cutoff: float | None) -> bool:
-    """Whether a score counts as relevant: the one comparison with a cutoff. None: nothing is cut."""
+    """Whether a score counts as relevant: the one comparison with a cutoff; None cuts nothing."""
     return cutoff is None or score >= cutoff
 
 

@@ -122,15 +122,15 @@ class _Passages:
         self._score_at = {(one.thread, one.place): one.score for one in ranked}
         made: list[tuple[datetime, Excerpt]] = []
         items: list[Item] = []
+        cutoff = self._settings.excerpts_cutoff
         limit, left = self._settings.excerpts_limit, self._settings.excerpts_cap - self._overhead
         for number, hit in enumerate(ranked, start=1):
             at = (hit.thread, hit.place)
             reason, detail = None, ""
             if self._shown(*at):
                 reason = Reason.IN_WINDOW
-            elif not relevant(hit.score, self._settings.excerpts_cutoff):
-                reason = Reason.BELOW_CUTOFF
-                detail = f"{hit.score:.4g}, the cutoff is {self._settings.excerpts_cutoff:.4g}"
+            elif not relevant(hit.score, cutoff):
+                reason, detail = Reason.BELOW_CUTOFF, f"scored {hit.score:.4g} of {cutoff:.4g}"
             elif at in self._taken:
                 reason, detail = Reason.DUPLICATE, f"quoted with number {self._taken[at]}"
             elif len(made) >= limit:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
-from memcore import PAGE, Layer, Message, Owner, Reason, Summary
+from memcore import PAGE, Layer, Memory, Message, Owner, Reason, Summary
 from memcore.composer import render
 from tests.composing import (
     ASKED,
@@ -339,3 +340,21 @@ def test_secrets_are_masked_in_excerpts_also_where_the_cut_would_split_them() ->
         assert "MIIE" not in composed.system
         assert "abcdef" not in composed.system
         assert "[secret: " in composed.system or "Bearer" not in composed.system
+
+
+def test_a_score_equal_to_the_cutoff_is_relevant_and_the_next_smaller_is_not() -> None:
+    mind = memory(excerpts_limit=9, neighbour_weight=0)
+    fill(mind, say("a", "Roses and a garden.", 0, thread="t2"))
+    fill(mind, say("b", "A garden.", 600, thread="t2"))
+    best, second = (item.score for item in items(ask(mind, ROSES), Layer.EXCERPTS))
+    assert best is not None
+    assert second is not None
+    assert best > second
+
+    def kept_at(cutoff: float) -> list[str]:
+        varied = Memory(mind.store, mind.settings.vary(excerpts_cutoff=cutoff), mind.clock)
+        return kept(ask(varied, ROSES), Layer.EXCERPTS)
+
+    assert kept_at(second) == ["a", "b"]
+    assert kept_at(best) == ["a"]
+    assert kept_at(math.nextafter(best, math.inf)) == []

@@ -67,6 +67,7 @@ SETTINGS = {
     "search_mode": st.sampled_from(["lexical", "semantic", "hybrid"]),
     "search_depth": st.integers(1, 200),
     "neighbour_weight": st.floats(0, 1),
+    "excerpts_cutoff": st.none() | st.floats(0, 20),
     "neighbour_reach": st.integers(0, 3),
     "day_boost": st.floats(1, 10),
     "session_gap_minutes": st.integers(1, 10_000),
