@@ -199,29 +199,21 @@ class _Turn:
         row.order = "the page, then newest first"
         overhead = render.cost_of(Layer.NOTES)
 
-        def taken(limit: int) -> list[notes.Offer]:
+        def chosen(limit: int) -> notes.Choice:
             return self._read(
-                Layer.NOTES, lambda parts: notes.take(parts, self._owner, limit, overhead), []
+                Layer.NOTES,
+                lambda parts: notes.take(parts, self._owner, limit, overhead),
+                notes.Choice([], []),
             )
 
-        offers = taken(row.cap)
-        row.asked = notes.cost(offers, overhead)
+        choice = chosen(row.cap)
+        row.asked = choice.cost(overhead)
         row.granted = min(row.asked, room)
         if row.granted < row.asked:
-            offers = taken(row.granted)
-        row.spent = notes.cost(offers, overhead)
-        spent, over = 0, _over_budget(row, room, 0)
-        for place, offer in enumerate(offers, start=1):
-            kept = offer.piece is not None
-            if kept:
-                spent += offer.size + 1
-                over = _over_budget(row, room, spent)
-            reason, detail = (None, "") if kept else over
-            self._items.append(
-                Item(Layer.NOTES, offer.key, "note", offer.size, kept, place, reason, detail, None,
-                     offer.sources)
-            )  # fmt: skip
-        return render.section(Layer.NOTES, [one.piece for one in offers if one.piece is not None])
+            choice = chosen(row.granted)
+        row.spent = choice.cost(overhead)
+        self._items += notes.items(choice, lambda spent: _over_budget(row, room, spent))
+        return render.section(Layer.NOTES, [one.piece for one in choice.taken])
 
     def _excerpts(self, past: History, certain: int, room: int) -> tuple[set[str], str]:
         """The ids quoted, and the layer's text. `certain` messages of the window stay anyway."""

@@ -69,7 +69,7 @@ def _interval(row: dict[str, Any]) -> str:
 
 
 def _characters(row: dict[str, Any]) -> str:
-    return _count(row["characters"]) + (" (q)" if row["per"] == "question" else "")
+    return _count(row["characters"]) + (" a question" if row["per"] == "question" else "")
 
 
 def _errors(row: dict[str, Any]) -> str:

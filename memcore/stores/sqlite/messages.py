@@ -92,7 +92,8 @@ class SqliteMessages:
         postings = {}
         for stem in stems:
             rows = self._connection.execute(_SQL["postings"], (f"{key}x{stem}",)).fetchall()
-            postings[stem] = Counter(chain.from_iterable(rows))
+            once = dict.fromkeys(chain.from_iterable(rows), 1)
+            postings[stem] = once if len(once) == len(rows) else Counter(chain.from_iterable(rows))
         return Matches(documents, total / documents if documents else 0.0, postings)
 
     def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
