@@ -34,19 +34,28 @@ class ReplayRequest:
     name: str | None = None
 
 
-def request_to_resume(info: RunInfo) -> ReplayRequest:
-    """What goes on with an unfinished run. Raises `RunError` where its manifest does not say."""
-    dataset = info.manifest.get("dataset")
-    dataset = dataset if isinstance(dataset, dict) else {}
-    source = dataset.get("source")
-    if not info.problem.startswith("unfinished") or not isinstance(source, str) or not source:
-        raise RunError(f"run {info.name} cannot be resumed; replay the dataset again")
+def request_to_resume(info: RunInfo, source: str | None = None) -> ReplayRequest:
+    """What goes on with an unfinished run, with the arm, settings and limit that it was begun with.
+
+    `source` is where its dataset is now, if that has moved. Raises `RunError` where there is
+    nothing to go on with.
+    """
+    if not info.problem.startswith("unfinished"):
+        why = info.problem or "it is complete"
+        raise RunError(f"run {info.name} cannot be resumed ({why}); replay the dataset again")
+    manifest, dataset, limit = info.manifest, info.manifest["dataset"], info.manifest.get("limit")
+    source = source or dataset.get("source")
+    if not isinstance(source, str) or not source:
+        raise RunError(
+            f"run {info.name} cannot be resumed, it does not say where its dataset is; "
+            "replay the dataset again"
+        )
     return ReplayRequest(
         source,
         str(dataset.get("format", AUTO)),
-        str(info.manifest.get("arm")),
-        dict(info.manifest.get("changed_settings") or {}),
-        info.manifest.get("limit"),
+        manifest["arm"],
+        {str(name): str(value) for name, value in manifest["changed_settings"].items()},
+        limit if isinstance(limit, int) else None,
         info.name,
     )
 

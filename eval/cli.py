@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
+import pandas as pd
 import typer
 
 from eval.arms import ARMS
-from eval.loaders import load
+from eval.background import ReplayRequest, request_to_resume
+from eval.errors import RunError
+from eval.loaders import AUTO, FORMATS, load
+from eval.overview import overview
 from eval.recall import DAYS, report
 from eval.replay import Progress, replay
-from eval.runs import Run, find_run, inspect_run, list_runs
+from eval.runs import Run, find_run, inspect_run, list_runs, records
+from eval.stats import percent
 from eval.text_report import recall_text, turn_text
 from eval.turns import find_question, load_turn, parse_changes
 from eval.workplace import runs_folder
@@ -37,41 +44,53 @@ def replay_command(
         str | None,
         typer.Argument(help="a file, a folder, or the name of a bundled dataset (shop)"),
     ] = None,
-    format: Annotated[str, typer.Option(help="native, locomo, longmemeval, beam, auto")] = "auto",
-    arm: Annotated[str, typer.Option(help=", ".join(ARMS))] = "first-search",
+    format: Annotated[
+        str | None, typer.Option(help=", ".join((AUTO, *FORMATS)), show_default=AUTO)
+    ] = None,
+    arm: Annotated[
+        str | None, typer.Option(help=", ".join(ARMS), show_default="first-search")
+    ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="a setting, as name=value; may be repeated")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="only the first N conversations")] = None,
     out: Out = None,
     name: Annotated[str | None, typer.Option(help="name of the run")] = None,
-    resume: Annotated[str | None, typer.Option(help="an unfinished run to go on with")] = None,
+    resume: Annotated[
+        str | None, typer.Option(help="an unfinished run to go on with, as it was begun")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Replay a dataset and write a run."""
     changes, folder = parse_changes(set_ or []), out or runs_folder()
+    asked = ReplayRequest(dataset or "", name=name)
     if resume is not None:
+        if name is not None:
+            raise RunError("give --resume or --name, not both: a run goes on under its own name")
         begun = find_run(resume, folder)
-        manifest = inspect_run(begun).manifest
-        dataset = dataset or manifest.get("dataset", {}).get("source")
-        format = manifest.get("dataset", {}).get("format", format)
-        arm, changes = manifest.get("arm", arm), manifest.get("changed_settings", changes)
-        limit = manifest.get("limit", limit)
-        folder, name = begun.parent, begun.name
-    if not dataset:
+        asked, folder = request_to_resume(inspect_run(begun), dataset), begun.parent
+    # what is given besides must be as the run was begun; the replay checks it
+    asked = replace(
+        asked,
+        format=format or asked.format,
+        arm=arm or asked.arm,
+        changes=changes or asked.changes,
+        limit=limit if limit is not None else asked.limit,
+    )
+    if not asked.dataset:
         raise MnemoscopeError("name a dataset: a file, a folder, or a bundled one such as shop")
-    loaded = load(dataset, format, limit)
+    loaded = load(asked.dataset, asked.format, asked.limit)
     _say(_counts(loaded.counts))
     for repair in loaded.repairs:
         _say(f"  repaired: {repair.where}: {repair.what}")
     run = replay(
         loaded,
         folder,
-        arm=arm,
-        changes=changes,
-        name=name,
+        arm=asked.arm,
+        changes=dict[str, Any](asked.changes),
+        name=asked.name,
         on_progress=_show_progress,
-        limit=limit,
+        limit=asked.limit,
     )
     for refused in run.manifest["refused"]:
         _say(f"  refused: {refused}")
@@ -118,11 +137,11 @@ def show_command(
         _print(
             {
                 "run": opened.name,
-                "turn": view.row,
-                "question": view.question,
+                "turn": _plain(pd.DataFrame([view.row]))[0],
+                "question": _plain(pd.DataFrame([view.question]))[0],
                 "evidence": [fate._asdict() for fate in view.fates],
-                "layers": json.loads(view.layers.to_json(orient="records")),
-                "items": json.loads(view.items.to_json(orient="records")),
+                "layers": _plain(view.layers),
+                "items": _plain(view.items),
                 "messages": openai_messages(view.system, view.turns),
             }
         )
@@ -136,13 +155,11 @@ def runs_command(out: Out = None, as_json: Json = False) -> None:
     folder = out or runs_folder()
     found = list_runs(folder)
     if as_json:
-        _print({"runs": [{"name": r.name, "problem": r.problem, **r.manifest} for r in found]})
+        _print({"runs": [{**r.manifest, "name": r.name, "problem": r.problem} for r in found]})
         return
-    for info in found:
-        old = info.manifest.get("results", {}).get("old_answers_some", {})
-        value = old.get("value")
-        result = "–" if value is None else f"{value:.0%} of {old['count']} old answers"
-        print(f"{info.name}  {info.problem or result}")
+    for row in records(overview(found)):
+        result = f"{percent(row['reached'])} of {row['count']:.0f} old answers"
+        print(f"{row['run']}  {row['problem'] or (result if row['count'] > 0 else '–')}")
     if not found:
         print(f"no runs in {folder}; make one with python -m eval replay shop")
 
@@ -154,14 +171,14 @@ def bench_command(
     sizes: Annotated[
         str, typer.Option(help="for compose: messages in the store")
     ] = "500,5000,50000",
-    turns: Annotated[int, typer.Option(help="for runs: turns of the run")] = 50_000,
+    turns: Annotated[int, typer.Option(min=1, help="for runs: turns of the run")] = 50_000,
     as_json: Json = False,
 ) -> None:
     """Measure speed and memory on this machine."""
     from eval import bench  # only this command needs it
 
     if what == "compose":
-        measured = bench.bench_compose([int(one) for one in sizes.split(",")], _say)
+        measured = bench.bench_compose(_sizes(sizes), _say)
     elif what == "replay":
         measured = bench.bench_replay(dataset)
     elif what == "runs":
@@ -176,6 +193,13 @@ def bench_command(
 
 def _open(run: str, out: Path | None) -> Run:
     return Run(find_run(run, out or runs_folder()))
+
+
+def _sizes(given: str) -> list[int]:
+    sizes = [int(one) for one in given.split(",") if one.strip().isdecimal()]
+    if len(sizes) < given.count(",") + 1 or min(sizes) < 1:
+        raise MnemoscopeError(f"sizes are numbers from 1 on with commas between, not {given!r}")
+    return sizes
 
 
 def _counts(counts: dict[str, int]) -> str:
@@ -200,12 +224,22 @@ def _show_progress(progress: Progress) -> None:
     )
 
 
+def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table's rows as JSON has them: times in ISO form, null for what is missing."""
+    rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", date_format="iso"))
+    return rows
+
+
 def _print(value: dict[str, Any]) -> None:
-    print(json.dumps(value, ensure_ascii=False, indent=1, default=str))
+    escaped = "utf" not in (sys.stdout.encoding or "").lower()
+    print(json.dumps(value, ensure_ascii=escaped, indent=1, default=str))
 
 
 def main() -> None:
     """Runs the command line; an error of Mnemoscope's is one message and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal need not know every character
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(prog_name="python -m eval")
     except MnemoscopeError as error:

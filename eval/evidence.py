@@ -94,8 +94,11 @@ def _fate(
     if found is None or found.reason is None:
         why = search.note or "no word of the question leads to it"
         return Fate(id, Stage.NOT_FOUND, lost_by, why)
+    dropped = found
+    if found.reason is Reason.DUPLICATE:  # it lay in another's passage, which was left out itself
+        dropped = next((item for item in items if item.kind == "excerpt" and item.reason), found)
     stage = _STAGES.get(found.reason, Stage.OVER_BUDGET)
-    return Fate(id, stage, lost_by, found.detail or str(found.reason), rank, score)
+    return Fate(id, stage, lost_by, dropped.detail or str(dropped.reason), rank, score)
 
 
 def _stands(item: Item, id: str, texts: Mapping[Layer, str], stored: Mapping[str, Message]) -> bool:

@@ -35,9 +35,10 @@ STAGE_WORDS = {
 
 def age_in_words(days: float) -> str:
     """`27 days back`, `1 day back`, `5 hours back`, `12 minutes back`."""
-    for size, unit in ((1.0, "day"), (1 / 24, "hour"), (1 / 1440, "minute")):
-        if days >= size or unit == "minute":
-            count = max(int(days / size), 0)
+    seconds = max(round(days * 86_400), 0)
+    for size, unit in ((86_400, "day"), (3_600, "hour"), (60, "minute")):
+        count = seconds // size
+        if count or unit == "minute":
             return f"{count} {unit}{'' if count == 1 else 's'} back"
     raise AssertionError
 

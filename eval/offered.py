@@ -33,9 +33,10 @@ def _written_before(view: TurnView) -> Texts:
     memory = Memory(InMemoryStore(), settings_of(view.run, talk), clock)
     state, arm = Replayed(memory), arm_named(view.run.manifest["arm"])
     found: Texts = {}
+    turn = -1
     for happening in happenings(talk):
-        message = turn_message(talk, happening, arm)
-        if message is not None and message.id == view.row["id"]:
+        turn += turn_message(talk, happening, arm) is not None
+        if turn == view.number:
             break
         if isinstance(happening, NoteRecord):
             clock.time = happening.time

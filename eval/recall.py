@@ -214,16 +214,16 @@ def headline(run: Tables) -> dict[str, Any]:
     asked = questions(run)
     old = older_than(asked)
     turns = run.query(
-        "SELECT count(*) AS turns, avg(total) AS characters, sum(failed_layers) AS failed "
-        "FROM {turns}"
+        "SELECT count(*) AS turns, coalesce(avg(total), 0) AS characters, "
+        "coalesce(sum(failed_layers), 0) AS failed FROM {turns}"
     ).iloc[0]
     return {
         "old_answers_some": asdict(share(int(old["some"].sum()), len(old))),
         "old_answers_all": asdict(share(int(old["all"].sum()), len(old))),
         "days": DAYS,
         "turns": int(turns["turns"]),
-        "characters_per_turn": round(float(turns["characters"] or 0), 1),
-        "failed_layers": int(turns["failed"] or 0),
+        "characters_per_turn": round(float(turns["characters"]), 1),
+        "failed_layers": int(turns["failed"]),
     }
 
 

@@ -22,6 +22,7 @@ import pyarrow as pa
 
 from eval.arms import Arm, arm_named, in_one_thread
 from eval.dataset import ConversationRecord, Dataset, NoteRecord, QuestionRecord, SummaryRecord
+from eval.errors import RunError
 from eval.evidence import trace
 from eval.recall import headline
 from eval.runs import FORMAT, Run, RunWriter, Tables
@@ -34,6 +35,7 @@ from memcore import (
     Settings,
     Summary,
     __version__,
+    load_settings,
     local_day,
     open_memory,
 )
@@ -100,19 +102,34 @@ def replay(
     chosen, asked = arm_named(arm), changes or {}
     # a slow machine must not change a run's tables, so no layer is given up for being slow
     unhurried = {"layer_seconds": None}
-    base = (settings or Settings()).vary(**{**unhurried, **asked, **chosen.settings})
+    base = (settings or load_settings()).vary(**{**unhurried, **asked, **chosen.settings})
     started = now()
-    folder = out / (name or f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}")
+    name = name or f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
+    if Path(name).name != name or name == "..":
+        raise RunError(f"{name!r} is no name for a run: it is the name of a folder, not a path")
     manifest = _manifest(dataset, chosen, base, asked, started) | {"limit": limit}
-    writer = RunWriter(folder, manifest)
+    with RunWriter(out / name, manifest) as writer:
+        _replay_into(writer, dataset, chosen, base, asked, on_progress, now)
+    return Run(out / name)
+
+
+def _replay_into(
+    writer: RunWriter,
+    dataset: Dataset,
+    chosen: Arm,
+    base: Settings,
+    asked: dict[str, Any],
+    on_progress: Callable[[Progress], None] | None,
+    now: Callable[[], datetime],
+) -> None:
     began = clocks.perf_counter()
     talks = [in_one_thread(t) if chosen.one_thread else t for t in dataset.conversations]
     sizes = [
         sum(turn_message(talk, one, chosen) is not None for one in happenings(talk))
         for talk in talks
     ]
-    done, finished = sum(sizes[number] for number in writer.done()), writer.done()
-    refused: list[str] = []
+    finished = writer.done()
+    done = sum(sizes[number] for number in finished)
     for number, talk in enumerate(talks):
         if number in finished:
             continue
@@ -122,20 +139,18 @@ def replay(
                 seconds = clocks.perf_counter() - began
                 on_progress(Progress(before + turns, sum(sizes), talk.id, seconds))
 
-        tables, faults = replay_conversation(talk, chosen, base, asked, report)
-        writer.write_part(number, tables)
-        refused += faults
+        tables, refused = replay_conversation(talk, chosen, base, asked, report)
+        writer.write_part(number, tables, refused)
         done += sizes[number]
     writer.join()
     writer.finish(
         {
             "finished": now().isoformat(),
             "duration_seconds": round(clocks.perf_counter() - began, 3),
-            "refused": refused,
-            "results": headline(Tables(folder)),
+            "refused": writer.refused(),
+            "results": headline(Tables(writer.folder)),
         }
     )
-    return Run(folder)
 
 
 def replay_conversation(
@@ -247,12 +262,13 @@ def _write_note(memory: Memory, talk: ConversationRecord, record: NoteRecord) ->
 
 
 def turn_message(talk: ConversationRecord, happening: Happening, arm: Arm) -> Message | None:
-    """The message of the turn that a happening begins, None where it begins none."""
+    """The message of the turn that a happening begins, None where it begins none.
+
+    A question's has no id: it is never stored, and a message may have the question's id.
+    """
     if isinstance(happening, QuestionRecord):
         thread = talk.asked_in(happening)
-        return Message(
-            happening.id, thread, "user", talk.person, happening.asked_at, happening.text
-        )
+        return Message("", thread, "user", talk.person, happening.asked_at, happening.text)
     if isinstance(happening, Message) and happening.role == "user" and not arm.questions_only:
         return happening
     return None

@@ -12,11 +12,14 @@ shared database for writing.
 
 from __future__ import annotations
 
+import fcntl
+import glob
 import json
 import os
 import shutil
 import threading
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,52 +37,137 @@ FORMAT = 1
 
 MANIFEST = "manifest.json"
 _PARTS = "parts"
+_REFUSED = "refused.json"
+# What a manifest must hold for its readers, and what besides when the run is complete.
+_FIELDS: dict[str, type] = {
+    "dataset": dict, "counts": dict, "arm": str, "settings": dict, "changed_settings": dict,
+    "started": str,
+}  # fmt: skip
+_RESULTS: dict[str, type] = {"results": dict, "refused": list}
 _local = threading.local()
 
 
 class RunWriter:
-    """Writes a run part by part. A part is a conversation; it is there wholly or not at all."""
+    """Writes a run part by part. A part is a conversation; it is there wholly or not at all.
+
+    Use it with `with`: one process at a time writes a run, and another is refused meanwhile. Every
+    method raises `RunError` where the disk does not take what is written.
+    """
 
     def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
         """Begins a run, or goes on with an unfinished one of the same input.
 
-        Raises `RunError` where the folder holds a complete run or one of other input.
+        Raises `RunError` where the folder holds a complete run, one of other input, one that is
+        being written, or something that is no run.
         """
         self.folder = folder
         self._manifest = {"format": FORMAT, "status": "running", **manifest}
-        if (folder / MANIFEST).exists():
-            _check_same(inspect_run(folder), self._manifest)
-        (folder / _PARTS).mkdir(parents=True, exist_ok=True)
-        write_json(folder / MANIFEST, self._manifest)
+        with _to_disk(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+            self._lock = _locked(folder)
+        try:
+            if (folder / MANIFEST).exists():
+                _check_same(inspect_run(folder), self._manifest)
+            elif any(not path.name.startswith(".") for path in folder.iterdir()):
+                raise RunError(f"{folder} is there already and is no run; choose another name")
+            with _to_disk(folder):
+                write_json(folder / MANIFEST, self._manifest)
+                (folder / _PARTS).mkdir(exist_ok=True)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._lock)
 
     def done(self) -> set[int]:
         """The numbers of the parts that are written."""
-        return {int(p.name) for p in (self.folder / _PARTS).iterdir() if p.name.isdigit()}
+        return {int(part.name) for part in _parts(self.folder)}
 
-    def write_part(self, number: int, tables: dict[str, pa.Table]) -> None:
-        """Writes one conversation's tables."""
+    def write_part(self, number: int, tables: dict[str, pa.Table], refused: list[str]) -> None:
+        """Writes one conversation's tables, and what was refused in it."""
         final = self.folder / _PARTS / f"{number:06d}"
-        scratch = final.with_suffix(f".{os.getpid()}.tmp")
+        scratch = final.with_suffix(".tmp")
         shutil.rmtree(scratch, ignore_errors=True)
-        scratch.mkdir()
-        for name, table in tables.items():
-            _write(scratch / f"{name}.parquet", [table])
-        scratch.rename(final)
+        with _to_disk(self.folder):
+            scratch.mkdir()
+            for name, table in tables.items():
+                _write(scratch / f"{name}.parquet", [table])
+            write_json(scratch / _REFUSED, refused)
+            scratch.rename(final)
 
     def join(self) -> None:
         """Joins the parts into one file a table."""
-        parts = [self.folder / _PARTS / f"{number:06d}" for number in sorted(self.done())]
+        parts = _parts(self.folder)
         for name in SCHEMAS:
             target = self.folder / f"{name}.parquet"
             scratch = target.with_suffix(".tmp")
-            _write(scratch, (pq.read_table(part / f"{name}.parquet") for part in parts), name)
-            scratch.replace(target)
+            with _to_disk(self.folder):
+                _write(scratch, (_read_part(part, name) for part in parts), name)
+                scratch.replace(target)
+
+    def refused(self) -> list[str]:
+        """What was refused in all parts that are written."""
+        found: list[str] = []
+        for part in _parts(self.folder):
+            try:
+                found += json.loads((part / _REFUSED).read_text(encoding="utf-8"))
+            except (OSError, ValueError, TypeError) as error:
+                raise _broken_part(part, error) from error
+        return found
 
     def finish(self, results: dict[str, Any]) -> None:
         """Marks the run as complete, with its results in short; the parts are removed."""
         self._manifest |= {**results, "status": "complete"}
-        write_json(self.folder / MANIFEST, self._manifest)
+        with _to_disk(self.folder):
+            write_json(self.folder / MANIFEST, self._manifest)
         shutil.rmtree(self.folder / _PARTS, ignore_errors=True)
+
+
+def _parts(folder: Path) -> list[Path]:
+    """The parts that are written, in order; none where another process has just removed them."""
+    with suppress(OSError):
+        return sorted(path for path in (folder / _PARTS).iterdir() if path.name.isdigit())
+    return []
+
+
+def _read_part(part: Path, name: str) -> pa.Table:
+    try:
+        return pq.read_table(part / f"{name}.parquet")
+    except (OSError, pa.ArrowException) as error:
+        raise _broken_part(part, error) from error
+
+
+def _broken_part(part: Path, error: Exception) -> RunDamaged:
+    return RunDamaged(
+        f"{part} is damaged ({str(error).partition(chr(10))[0]}); "
+        "remove it and resume, or replay under another name"
+    )
+
+
+def _locked(folder: Path) -> int:
+    """The open folder, locked until it is closed or the process ends, however it ends."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(opened)
+        reason = "is being written by another process; wait for it or choose another name"
+        raise RunError(f"run {folder.name} {reason}") from None
+    except OSError:  # a file system without locks: then nobody watches over it
+        pass
+    return opened
+
+
+@contextmanager
+def _to_disk(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
 
 
 def _check_same(found: RunInfo, manifest: dict[str, Any]) -> None:
@@ -90,7 +178,7 @@ def _check_same(found: RunInfo, manifest: dict[str, Any]) -> None:
     for what in ("arm", "settings", "versions"):
         if found.manifest.get(what) != manifest[what]:
             raise RunError(f"run {found.name} was begun with other {what}; choose another name")
-    if found.manifest.get("dataset", {}).get("sha256") != manifest["dataset"]["sha256"]:
+    if found.manifest["dataset"].get("sha256") != manifest["dataset"]["sha256"]:
         raise RunError(f"run {found.name} was begun on other data; choose another name")
 
 
@@ -153,10 +241,12 @@ class Tables:
         try:
             result = _cursor().execute(sql.format(**names), list(parameters))
             return result.df()
-        except (duckdb.IOException, duckdb.InvalidInputException, duckdb.BinderException) as error:
+        except duckdb.ParserException:  # the query's own fault
+            raise
+        except (duckdb.Error, UnicodeDecodeError) as error:  # the latter from an error's own text
+            reason = str(error).partition("\n")[0]
             raise RunDamaged(
-                f"run {self.name}: a table cannot be read ({str(error).splitlines()[0]}); "
-                "replay again"
+                f"run {self.name} is damaged: a table cannot be read ({reason}); replay again"
             ) from error
 
     def table(self, name: str, conversation: str | None = None) -> pd.DataFrame:
@@ -166,8 +256,10 @@ class Tables:
         return self.query(f"SELECT * FROM {{{name}}} WHERE conversation = ?", [conversation])
 
     def _source(self, name: str) -> str:
-        path = str(self.folder / f"{name}.parquet").replace("'", "''")
-        return f"read_parquet('{path}')"
+        # DuckDB would take `*` in a folder's name for many files, and `a=b` for a column
+        path = glob.escape(str(self.folder / f"{name}.parquet")).replace("'", "''")
+        columns = ", ".join(f'"{column}"' for column in SCHEMAS[name].names)
+        return f"(SELECT {columns} FROM read_parquet('{path}', hive_partitioning = false))"
 
 
 class Run(Tables):
@@ -200,19 +292,30 @@ def inspect_run(folder: Path) -> RunInfo:
         return RunInfo(folder.name, folder, {}, f"damaged: there is no {MANIFEST}")
     except (OSError, ValueError, TypeError, KeyError, RecursionError):
         return RunInfo(folder.name, folder, {}, f"damaged: {MANIFEST} cannot be read")
-    if found != FORMAT:
-        age = "an older" if isinstance(found, int) and found < FORMAT else "a newer"
+    if type(found) is not int:
+        problem = f"damaged: {MANIFEST} does not say which format it has"
+    elif found != FORMAT:
+        age = "an older" if found < FORMAT else "a newer"
         problem = f"format: written by {age} version (format {found}, this one reads {FORMAT})"
-    elif manifest.get("status") != "complete":
-        total = manifest.get("counts", {}).get("conversations", "?")
-        parts = folder / _PARTS
-        done = sum(p.name.isdigit() for p in parts.iterdir()) if parts.is_dir() else 0
+    elif broken := _broken(manifest):
+        problem = f"damaged: {MANIFEST} has no usable {', '.join(broken)}"
+    elif manifest["status"] != "complete":
+        total = manifest["counts"].get("conversations", "?")
+        done = len(_parts(folder))
         problem = f"unfinished: {done} of {total} conversations are replayed; no result yet"
     elif missing := [n for n in SCHEMAS if not (folder / f"{n}.parquet").is_file()]:
         problem = f"damaged: {', '.join(missing)}.parquet missing"
     else:
         problem = ""
     return RunInfo(folder.name, folder, manifest, problem)
+
+
+def _broken(manifest: dict[str, Any]) -> list[str]:
+    """The fields of a manifest that are missing or are not what they must be."""
+    status = manifest.get("status")
+    fields = _FIELDS | _RESULTS if status == "complete" else _FIELDS
+    broken = [name for name, kind in fields.items() if not isinstance(manifest.get(name), kind)]
+    return broken if status in ("complete", "running") else ["status", *broken]
 
 
 def list_runs(folder: Path) -> list[RunInfo]:
@@ -231,11 +334,17 @@ def list_runs(folder: Path) -> list[RunInfo]:
 
 def find_run(name: str | Path, folder: Path) -> Path:
     """The folder of a run given by path or by name in `folder`. Raises `RunError`."""
-    for candidate in (folder / str(name), Path(name)):
-        if (candidate / MANIFEST).exists():
+    candidates = (folder / str(name), Path(name))
+    for candidate in candidates:
+        if os.path.exists(candidate / MANIFEST):  # unlike Path's, for any name
             return candidate
-    names = [run.name for run in list_runs(folder)][:10]
-    there = f"there are {', '.join(names)}" if names else "there are none; make one with replay"
+    names = [run.name for run in list_runs(folder)]
+    for candidate in candidates:
+        if candidate.parent == folder and candidate.name in names:
+            return candidate
+    there = (
+        f"there are {', '.join(names[:10])}" if names else "there are none; make one with replay"
+    )
     raise RunError(f"no run {str(name)!r} in {folder} nor at that path; {there}")
 
 

@@ -146,8 +146,9 @@ class Rows:
         self._turns += 1
         account, texts = composition.account, {one.layer: one.text for one in composition.layers}
         failed = sum(row.status == "failed" for row in account.layers)
+        id = question.id if question else message.id
         self._rows["turns"].append(
-            (*key, message.thread, message.id, question is not None, message.time, message.text,
+            (*key, message.thread, id, question is not None, message.time, message.text,
              messages_before, account.ceiling, account.spent, account.total, account.unchanged,
              failed)
         )  # fmt: skip

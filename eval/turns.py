@@ -30,6 +30,7 @@ from memcore import (
     Reason,
     Settings,
     Turn,
+    load_settings,
 )
 from memcore.testing import InMemoryStore
 
@@ -252,8 +253,9 @@ def recomposed(view: TurnView, at: MemoryAt, changes: dict[str, Any]) -> TurnVie
 
 
 def settings_of(run: Run, talk: ConversationRecord) -> Settings:
-    """The settings with which a conversation of the run was replayed."""
-    settings = Settings(**run.manifest["settings"])
+    """The settings with which a conversation of the run was replayed. Raises `InvalidSettings`
+    where this version does not take them."""
+    settings = load_settings().vary(**run.manifest["settings"])
     if "timezone" in run.manifest["changed_settings"]:
         return settings
     return settings.vary(timezone=talk.timezone)

@@ -91,9 +91,22 @@ def test_faults_are_kept_whole(tmp_path: Path) -> None:
     assert not (tmp_path / "runs").exists()
 
 
-def test_what_nobody_foresaw_is_kept_with_its_trace(dataset: Path, tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_said(dataset: Path, tmp_path: Path) -> None:
     (tmp_path / "runs").write_text("a file, not a folder", encoding="utf-8")
     job = ReplayJob(ReplayRequest(str(dataset)), tmp_path / "runs").start()
     job.wait(60)
-    assert isinstance(job.error, OSError)
+    assert isinstance(job.error, RunError)
+    assert not job.trace
+
+
+def test_what_nobody_foresaw_is_kept_with_its_trace(
+    dataset: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("eval.background.replay", fail)
+    job = ReplayJob(ReplayRequest(str(dataset)), tmp_path / "runs").start()
+    job.wait(60)
+    assert isinstance(job.error, ZeroDivisionError)
     assert "Traceback" in job.trace
