@@ -1,8 +1,13 @@
-"""What holds for every test: no setting comes from the machine's environment."""
+"""What holds for every test: no setting comes from the machine's environment, and none fails
+because the machine is slow."""
 
 import os
 
 import pytest
+from hypothesis import settings
+
+settings.register_profile("unhurried", deadline=None)
+settings.load_profile("unhurried")
 
 
 @pytest.fixture(autouse=True)

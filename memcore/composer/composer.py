@@ -222,12 +222,11 @@ class _Turn:
         row.off = settings.excerpts_cap == 0 or settings.excerpts_limit == 0
         if row.off:
             return set(), ""
-        edge = (*past.exchange, *past.deeper[:certain])
-        first = edge[-1].place if edge else None
+        sent = {one.place for one in (*past.exchange, *past.deeper[:certain])}
         overhead = render.cost_of(Layer.EXCERPTS)
 
         def shown(thread: str, place: int) -> bool:
-            return first is not None and thread == self._thread and place >= first
+            return thread == self._thread and place in sent
 
         found = self._read(
             Layer.EXCERPTS,

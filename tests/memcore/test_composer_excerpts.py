@@ -358,3 +358,14 @@ def test_a_score_equal_to_the_cutoff_is_relevant_and_the_next_smaller_is_not() -
     assert kept_at(second) == ["a", "b"]
     assert kept_at(best) == ["a"]
     assert kept_at(math.nextafter(best, math.inf)) == []
+
+
+def test_tool_output_is_no_turn_of_a_history_but_is_found_and_quoted() -> None:
+    mind = memory()
+    fill(mind, say("u", "Look it up, please", 0), say("t", "Roses bloom in June", 1, "tool"))
+    fill(mind, say("a", "Here it is.", 2, "assistant"))
+    composed = ask(mind, ROSES)
+    check(composed)
+    assert kept(composed, Layer.EXCERPTS) == ["t"]
+    assert "weather: Roses bloom in June" in composed.system
+    assert [turn.content for turn in composed.prefix] == ["Look it up, please", "Here it is."]
