@@ -40,6 +40,9 @@ from memcore import (
     open_memory,
 )
 
+_PIECE = 500
+"""Turns whose rows are held in memory before they are written."""
+
 Happening = Message | NoteRecord | SummaryRecord | QuestionRecord
 
 
@@ -139,8 +142,9 @@ def _replay_into(
                 seconds = clocks.perf_counter() - began
                 on_progress(Progress(before + turns, sum(sizes), talk.id, seconds))
 
-        tables, refused = replay_conversation(talk, chosen, base, asked, report)
-        writer.write_part(number, tables, refused)
+        refused: list[str] = []
+        pieces = replay_conversation(talk, chosen, base, asked, report, refused)
+        writer.write_part(number, pieces, refused)
         done += sizes[number]
     writer.join()
     writer.finish(
@@ -159,36 +163,17 @@ def replay_conversation(
     settings: Settings,
     asked: dict[str, Any],
     report: Callable[[int], None],
-) -> tuple[dict[str, pa.Table], list[str]]:
-    """One conversation's tables, and what the write gate refused. Everything is kept in a store of
-    its own that is gone afterwards."""
+    refused: list[str],
+) -> Iterator[dict[str, pa.Table]]:
+    """One conversation's tables, a piece for every `_PIECE` turns; `refused` gets what the write
+    gate refused. Everything is kept in a store of its own that is gone afterwards."""
     if "timezone" not in asked:
         settings = settings.vary(timezone=talk.timezone)
-    with _uncollected():
-        return _replay_in_store(talk, arm, settings, report)
-
-
-@contextmanager
-def _uncollected() -> Iterator[None]:
-    """Without the cycle collector: the rows gathered make it look through them again and again,
-    a fifth of a replay's time, and a conversation leaves no cycles worth the search."""
-    was_on = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_on:
-            gc.enable()
-
-
-def _replay_in_store(
-    talk: ConversationRecord, arm: Arm, settings: Settings, report: Callable[[int], None]
-) -> tuple[dict[str, pa.Table], list[str]]:
     rows, turns = Rows(talk), 0
-    with tempfile.TemporaryDirectory(prefix="mnemoscope-") as folder:
+    with _uncollected(), tempfile.TemporaryDirectory(prefix="mnemoscope-") as folder:
         clock = VirtualClock()
         memory = open_memory(Path(folder) / "memory.db", clock, settings, durable=False)
-        state = Replayed(memory)
+        state = Replayed(memory, refused)
         try:
             for happening in happenings(talk):
                 clock.time = _moment(happening)
@@ -208,10 +193,25 @@ def _replay_in_store(
                 turns += 1
                 if turns % 25 == 0:
                     report(turns)
+                if turns % _PIECE == 0:
+                    yield rows.take()
         finally:
             memory.close()
     report(turns)
-    return rows.tables(), state.refused
+    yield rows.tables()
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the cycle collector: the rows gathered make it look through them again and again,
+    a fifth of a replay's time, and a conversation leaves no cycles worth the search."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 def happenings(talk: ConversationRecord) -> Iterator[Happening]:

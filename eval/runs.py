@@ -18,8 +18,8 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -87,15 +87,26 @@ class RunWriter:
         """The numbers of the parts that are written."""
         return {int(part.name) for part in _parts(self.folder)}
 
-    def write_part(self, number: int, tables: dict[str, pa.Table], refused: list[str]) -> None:
-        """Writes one conversation's tables, and what was refused in it."""
+    def write_part(
+        self, number: int, pieces: Iterable[dict[str, pa.Table]], refused: list[str]
+    ) -> None:
+        """Writes one conversation's tables piece by piece, and what was refused in it, which may
+        be known only after the last piece."""
         final = self.folder / _PARTS / f"{number:06d}"
         scratch = final.with_suffix(".tmp")
         shutil.rmtree(scratch, ignore_errors=True)
+        with ExitStack() as files:
+            with _to_disk(self.folder):
+                scratch.mkdir()
+                writers = {
+                    name: files.enter_context(_writer(scratch / f"{name}.parquet", name))
+                    for name in SCHEMAS
+                }
+            for tables in pieces:
+                with _to_disk(self.folder):
+                    for name, table in tables.items():
+                        _append(writers[name], table)
         with _to_disk(self.folder):
-            scratch.mkdir()
-            for name, table in tables.items():
-                _write(scratch / f"{name}.parquet", [table])
             write_json(scratch / _REFUSED, refused)
             scratch.rename(final)
 
@@ -106,7 +117,10 @@ class RunWriter:
             target = self.folder / f"{name}.parquet"
             scratch = target.with_suffix(".tmp")
             with _to_disk(self.folder):
-                _write(scratch, (_read_part(part, name) for part in parts), name)
+                with _writer(scratch, name) as writer:
+                    for part in parts:
+                        for table in _read_part(part, name):
+                            _append(writer, table)
                 scratch.replace(target)
 
     def refused(self) -> list[str]:
@@ -134,9 +148,11 @@ def _parts(folder: Path) -> list[Path]:
     return []
 
 
-def _read_part(part: Path, name: str) -> pa.Table:
+def _read_part(part: Path, name: str) -> Iterator[pa.Table]:
     try:
-        return pq.read_table(part / f"{name}.parquet")
+        with pq.ParquetFile(part / f"{name}.parquet") as file:
+            for group in range(file.num_row_groups):
+                yield file.read_row_group(group)
     except (OSError, pa.ArrowException) as error:
         raise _broken_part(part, error) from error
 
@@ -195,19 +211,13 @@ def write_json(path: Path, value: Any) -> None:
     scratch.replace(path)
 
 
-def _write(path: Path, tables: Iterator[pa.Table] | Sequence[pa.Table], name: str = "") -> None:
-    writer = None
-    try:
-        for table in tables:
-            if writer is None:
-                writer = pq.ParquetWriter(path, table.schema, compression="zstd")
-            if table.num_rows:
-                writer.write_table(table, row_group_size=20_000)
-        if writer is None:
-            writer = pq.ParquetWriter(path, SCHEMAS[name], compression="zstd")
-    finally:
-        if writer is not None:
-            writer.close()
+def _writer(path: Path, name: str) -> pq.ParquetWriter:
+    return pq.ParquetWriter(path, SCHEMAS[name], compression="zstd")
+
+
+def _append(writer: pq.ParquetWriter, table: pa.Table) -> None:
+    if table.num_rows:
+        writer.write_table(table, row_group_size=20_000)
 
 
 @dataclass(frozen=True, slots=True)

@@ -130,7 +130,7 @@ class Rows:
     def __init__(self, talk: ConversationRecord) -> None:
         self._talk = talk
         self._rows: dict[str, list[tuple[Any, ...]]] = {name: [] for name in SCHEMAS}
-        self._turns = 0
+        self._turns = self._asked = 0
 
     def add(
         self,
@@ -171,6 +171,7 @@ class Rows:
         question: QuestionRecord,
         fates: Sequence[Fate],
     ) -> None:
+        self._asked += 1
         reached = [fate for fate in fates if fate.reached]
         lost = [fate for fate in fates if not fate.reached]
         worst = min(lost, key=lambda fate: list(Stage).index(fate.stage), default=None)
@@ -198,14 +199,21 @@ class Rows:
             if item.layer is Layer.EXCERPTS
         ]
 
+    def take(self) -> dict[str, pa.Table]:
+        """The rows gathered since the last call, as Arrow tables by name; they are forgotten here,
+        so that a long conversation need not be held whole."""
+        taken = {name: _table(SCHEMAS[name], rows) for name, rows in self._rows.items()}
+        for rows in self._rows.values():
+            rows.clear()
+        return taken
+
     def tables(self) -> dict[str, pa.Table]:
-        """The rows as Arrow tables by name."""
-        asked = len(self._rows["questions"])
+        """The last rows, and the conversation's own."""
         talk = self._talk
-        self._rows["conversations"] = [
-            (talk.id, talk.title, talk.language, self._turns, asked, to_line(talk))
-        ]
-        return {name: _table(SCHEMAS[name], rows) for name, rows in self._rows.items()}
+        self._rows["conversations"].append(
+            (talk.id, talk.title, talk.language, self._turns, self._asked, to_line(talk))
+        )
+        return self.take()
 
 
 def age_days(talk: ConversationRecord, question: QuestionRecord) -> float | None:

@@ -114,7 +114,7 @@ def written(folder: Path, rows: dict[str, list[dict[str, Any]]]) -> Run:
         "changed_settings": {}, "started": "2026-01-01",
     }  # fmt: skip
     with RunWriter(folder, manifest) as writer:
-        writer.write_part(0, tables, [])
+        writer.write_part(0, [tables], [])
         writer.join()
         writer.finish({"results": {}, "refused": []})
     return Run(folder)
