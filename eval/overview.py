@@ -62,7 +62,8 @@ def compared(table: pd.DataFrame) -> tuple[dict[str, Any] | None, list[dict[str,
     measured = table[(table["state"] == "complete") & table["reached"].notna()]
     if measured.empty:
         return None, []
-    same = measured[measured["sha256"] == measured["sha256"].iloc[0]]
+    largest = measured.sort_values("count", ascending=False, kind="stable")["sha256"].iloc[0]
+    same = measured[measured["sha256"] == largest]
     best = _rows(same[same["best"]])
     yardsticks = same[same["yardstick"]].drop_duplicates("arm")
     return (best[0] if best else None), _rows(yardsticks)
@@ -149,7 +150,7 @@ def _row(info: RunInfo) -> dict[str, Any]:
         "run": info.name,
         "state": _state(info),
         "problem": info.problem,
-        "dataset": _text(_get(manifest, "dataset", "name")),
+        "dataset": _dataset(manifest),
         "sha256": _text(_get(manifest, "dataset", "sha256")),
         "arm": _text(name),
         "yardstick": arm is not None and arm.yardstick,
@@ -171,6 +172,12 @@ def _row(info: RunInfo) -> dict[str, Any]:
         "started": pd.to_datetime(_text(_get(manifest, "started")), utc=True, errors="coerce"),
         "seconds": _number(_get(manifest, "duration_seconds")),
     }
+
+
+def _dataset(manifest: dict[str, Any]) -> str:
+    """The dataset's name, and that only its first conversations were replayed where it is so."""
+    name, limit = _text(_get(manifest, "dataset", "name")), _number(_get(manifest, "limit"))
+    return name if limit is None else f"{name}, first {limit:.0f}"
 
 
 def _state(info: RunInfo) -> str:

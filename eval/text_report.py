@@ -40,9 +40,12 @@ def recall_text(report: dict[str, Any]) -> str:
                 f"  {row[column]!s:<26} some {_share(row, 'some'):<38} all {_share(row, 'all')}"
                 for row in report[key]
             ]
-    lines += ["", "evidence in the prompt by layer (a question may count for several)"]
+    lines += ["", "all ages: evidence in the prompt by layer (a question may count for several)"]
     lines += [f"  {row['layer']:<26} {_share(row)}" for row in report["by_layer"]]
-    lines += ["", f"where evidence was lost, of {counts['measured']} questions"]
+    lines += [
+        "",
+        f"all ages: where some or all evidence was lost, of {counts['measured']} questions",
+    ]
     lines += [f"  {row['stage']:<26} {row['lost']:>5} lost {row['left']:>6} left"
               for row in report["funnel"]]  # fmt: skip
     if report["ranking"]:

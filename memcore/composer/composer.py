@@ -121,8 +121,12 @@ class _Turn:
         room = left(room, self._rows[Layer.NOTES].spent)
 
         window = self._rows[Layer.WINDOW]
-        certain = past.plan(min(window.cap or 0, left(room, settings.excerpts_cap)))
-        quoted, passages = self._excerpts(past, certain, room)
+        sent = past.plan(min(window.cap or 0, room))
+        found = self._search(past, sent)
+        if found.cost + past.costs[sent] > room:  # the ceiling binds: less of the window is certain
+            sent = past.plan(min(window.cap or 0, left(room, settings.excerpts_cap)))
+            found = self._search(past, sent)
+        quoted, passages = self._excerpts(found, room)
         room = left(room, self._rows[Layer.EXCERPTS].spent)
         window.granted = min(window.asked, room)
         count = past.plan(window.granted, lambda one: one.id in quoted)
@@ -215,26 +219,37 @@ class _Turn:
         self._items += notes.items(choice, lambda spent: _over_budget(row, room, spent))
         return render.section(Layer.NOTES, [one.piece for one in choice.taken])
 
-    def _excerpts(self, past: History, certain: int, room: int) -> tuple[set[str], str]:
-        """The ids quoted, and the layer's text. `certain` messages of the window stay anyway."""
+    def _search(self, past: History, count: int) -> excerpts.Found:
+        """The first search. The newest `count` messages of the deeper window are sent anyway."""
         settings, row = self._settings, self._rows[Layer.EXCERPTS]
         row.cap = settings.excerpts_cap
         row.off = settings.excerpts_cap == 0 or settings.excerpts_limit == 0
         if row.off:
-            return set(), ""
-        sent = {one.place for one in (*past.exchange, *past.deeper[:certain])}
-        overhead = render.cost_of(Layer.EXCERPTS)
+            return excerpts.Found()
+        sent = {one.place for one in (*past.exchange, *past.deeper[:count])}
 
         def shown(thread: str, place: int) -> bool:
             return thread == self._thread and place in sent
 
-        found = self._read(
+        return self._read(
             Layer.EXCERPTS,
             lambda parts: excerpts.find(
-                parts, self._owner, self._message, shown, settings, overhead
+                parts,
+                self._owner,
+                self._message,
+                shown,
+                settings,
+                render.cost_of(Layer.EXCERPTS),
             ),
             excerpts.Found(),
         )
+
+    def _excerpts(self, found: excerpts.Found, room: int) -> tuple[set[str], str]:
+        """The ids quoted, and the layer's text."""
+        row = self._rows[Layer.EXCERPTS]
+        if row.off:
+            return set(), ""
+        overhead = render.cost_of(Layer.EXCERPTS)
         row.order = found.order
         row.note = row.note or found.note
         row.asked = found.cost

@@ -122,8 +122,9 @@ class _Passages:
         self._score_at = {(one.thread, one.place): one.score for one in ranked}
         made: list[tuple[datetime, Excerpt]] = []
         items: list[Item] = []
-        cutoff = self._settings.excerpts_cutoff
-        limit, left = self._settings.excerpts_limit, self._settings.excerpts_cap - self._overhead
+        cutoff, limit = self._settings.excerpts_cutoff, self._settings.excerpts_limit
+        allowed = "1 is allowed" if limit == 1 else f"{limit} are allowed"
+        left = self._settings.excerpts_cap - self._overhead
         for number, hit in enumerate(ranked, start=1):
             at = (hit.thread, hit.place)
             reason, detail = None, ""
@@ -135,7 +136,7 @@ class _Passages:
                 reason, detail = Reason.DUPLICATE, f"quoted with number {self._taken[at]}"
             elif len(made) >= limit:
                 reason = Reason.OVER_LIMIT
-                detail = f"ranked {_ordinal(number)}, {limit} are allowed"
+                detail = f"ranked {_ordinal(number)}, {allowed}"
             else:
                 room = min(left - (1 if made else 0), self._settings.excerpt_size)
                 share = left // (limit - len(made))

@@ -56,7 +56,7 @@ def lost_table(run: Run, part: pd.DataFrame) -> None:
             ],
             wording.LOST_COLUMNS["text"]: part["text"],
             wording.LOST_COLUMNS["answer"]: part["answer"],
-            wording.LOST_COLUMNS["age"]: part["age_days"].round(1),
+            wording.LOST_COLUMNS["age"]: part["age_days"] // 1,
             wording.LOST_COLUMNS["in_prompt"]: [
                 f"{row.reached} of {row.of}" for row in part.itertuples()
             ],
