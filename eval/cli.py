@@ -93,10 +93,12 @@ def replay_command(
         limit=asked.limit,
     )
     for refused in run.manifest["refused"]:
-        _say(f"  refused: {refused}")
+        _say(f"  left out: {refused}")
     if as_json:
         _print({"run": run.name, "folder": str(run.folder), **run.manifest})
         return
+    if run.manifest["settings"]["search_mode"] != "lexical":
+        _say("  there are no vectors yet: messages were searched by their words")
     results = run.manifest["results"]
     seconds = run.manifest["duration_seconds"]
     print(f"run {run.name} in {run.folder}")

@@ -55,7 +55,7 @@ def overview(found: Sequence[RunInfo]) -> pd.DataFrame:
 
 
 def compared(table: pd.DataFrame) -> tuple[dict[str, Any] | None, list[dict[str, Any]]]:
-    """The best run and the yardsticks of one dataset: that of the newest measured run.
+    """The best run and the yardsticks of one dataset: the one with most old answers measured.
 
     (None, []) where nothing is measured yet. A yardstick is given once an arm, its newest run.
     """
@@ -70,7 +70,7 @@ def compared(table: pd.DataFrame) -> tuple[dict[str, Any] | None, list[dict[str,
 
 
 def first_choice(found: Sequence[RunInfo]) -> str | None:
-    """The run to open where none is named: the best of the newest dataset, else the newest
+    """The run to open where none is named: the best of the largest dataset, else the newest
     complete one; None where there is none."""
     table = overview(found)
     best, _ = compared(table)

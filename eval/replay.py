@@ -107,8 +107,8 @@ def replay(
     unhurried = {"layer_seconds": None}
     base = (settings or load_settings()).vary(**{**unhurried, **asked, **chosen.settings})
     started = now()
-    name = name or f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
-    if Path(name).name != name or name == "..":
+    name = name if name is not None else f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
+    if not name or Path(name).name != name or name == "..":
         raise RunError(f"{name!r} is no name for a run: it is the name of a folder, not a path")
     manifest = _manifest(dataset, chosen, base, asked, started) | {"limit": limit}
     with RunWriter(out / name, manifest) as writer:

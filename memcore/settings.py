@@ -15,28 +15,37 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from memcore.errors import InvalidSettings
 from memcore.types import SearchMode
 
+LARGEST = 10**12
+"""The most that a size or a count may be set to."""
+
 
 class Settings(BaseSettings):
     """How the memory behaves. A layer with a cap of 0 is switched off."""
 
-    model_config = SettingsConfigDict(env_prefix="MNEMOSCOPE_", frozen=True, extra="forbid")
-
-    ceiling: int = Field(default=18_000, ge=0, description="the whole prefix, the persona apart")
-    summary_cap: int = Field(default=2_000, ge=0, description="the summary layer")
-    notes_cap: int = Field(default=6_000, ge=0, description="the notes layer")
-    excerpts_cap: int = Field(default=2_000, ge=0, description="the excerpts layer")
-    window_cap: int = Field(
-        default=8_000, ge=0, description="last exchange and deeper window together"
+    model_config = SettingsConfigDict(
+        env_prefix="MNEMOSCOPE_", frozen=True, extra="forbid", allow_inf_nan=False
     )
 
-    excerpts_limit: int = Field(default=4, ge=0, description="excerpts a turn")
-    excerpt_size: int = Field(default=500, ge=40, description="one excerpt")
-    note_size: int = Field(default=2_000, ge=1, description="any one note")
+    ceiling: int = Field(
+        default=18_000, ge=0, le=LARGEST, description="the whole prefix, the persona apart"
+    )
+    summary_cap: int = Field(default=2_000, ge=0, le=LARGEST, description="the summary layer")
+    notes_cap: int = Field(default=6_000, ge=0, le=LARGEST, description="the notes layer")
+    excerpts_cap: int = Field(default=2_000, ge=0, le=LARGEST, description="the excerpts layer")
+    window_cap: int = Field(
+        default=8_000, ge=0, le=LARGEST, description="last exchange and deeper window together"
+    )
 
-    min_real_words: int = Field(default=2, ge=0, description="a message with fewer is not searched")
+    excerpts_limit: int = Field(default=4, ge=0, le=LARGEST, description="excerpts a turn")
+    excerpt_size: int = Field(default=500, ge=40, le=LARGEST, description="one excerpt")
+    note_size: int = Field(default=2_000, ge=1, le=LARGEST, description="any one note")
+
+    min_real_words: int = Field(
+        default=2, ge=0, le=LARGEST, description="a message with fewer is not searched"
+    )
     search_mode: SearchMode = Field(default="lexical", description="how excerpts are found")
     search_depth: int = Field(
-        default=100, ge=1, description="hits ranked and accounted for a search"
+        default=100, ge=1, le=LARGEST, description="hits ranked and accounted for a search"
     )
     excerpts_cutoff: float | None = Field(
         default=None, description="score from which a hit may be quoted; none: nothing is cut"
@@ -56,7 +65,7 @@ class Settings(BaseSettings):
         description="factor for messages of a day that the query names (yesterday)",
     )
     session_gap_minutes: int = Field(
-        default=120, ge=1, description="silence after which a new session begins"
+        default=120, ge=1, le=LARGEST, description="silence after which a new session begins"
     )
     bm25_k1: float = Field(default=1.2, ge=0, description="BM25 term frequency saturation")
     bm25_b: float = Field(default=0.75, ge=0, le=1, description="BM25 length normalisation")

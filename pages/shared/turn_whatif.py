@@ -10,7 +10,7 @@ from eval.explain import LAYER_NAMES, loss_in_words
 from eval.figures_turn import is_bounded
 from eval.turns import TurnView, recomposed, settings_of
 from memcore import MnemoscopeError
-from pages.shared import turn_changes, turn_data, turn_prompt, workbench
+from pages.shared import turn_changes, turn_choice, turn_data, turn_prompt, workbench
 from pages.shared import wording_turn as wording
 from pages.shared.html import tag
 from pages.shared.turn_answer import standing_of
@@ -47,6 +47,8 @@ def panel(view: TurnView) -> None:
     st.html(tag("b", wording.WHAT_IF_DIFFERENCE))
     st.html(turn_changes.items(view, other))
     st.html(turn_changes.lines(view, other))
+    with st.expander(wording.WHAT_IF_LINK, icon=":material/link:"):
+        st.code(turn_choice.address(), language=None, wrap_lines=True)
     with st.expander(wording.WHAT_IF_PROMPT):
         st.html(turn_prompt.coloured(other))
 

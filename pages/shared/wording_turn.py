@@ -19,7 +19,10 @@ NEXT = "Next"
 NO_PREVIOUS = "There is none before this one."
 NO_NEXT = "There is none after this one."
 LINK = "Link"
-LINK_HELP = "This address opens this turn of this run, as you see it. Copy it and send it."
+LINK_HELP = (
+    "This address opens this turn of this run. Copy it and send it. "
+    "What if has its own, with the numbers you moved."
+)
 NONE_SUCH = {
     "questions": "No question is asked in this conversation: use previous and next on all turns.",
     "lost": "No answer was lost in this conversation: show all turns, or choose another.",
@@ -197,6 +200,7 @@ NOT_MEASURED = "No answer is looked for at this turn."
 BEFORE = " In the run: {verdict}."
 VERDICTS = {"reached": "yes", "partly": "in part", "lost": "no"}
 CHARACTERS_CHANGE = "{total:,} characters, about {tokens:,} tokens; {change:+,} against the run."
+WHAT_IF_LINK = "Link to this turn with these numbers"
 WHAT_IF_PROMPT = "The whole prompt with these numbers"
 WHAT_IF_DIFFERENCE = "What differs from the run's prompt"
 REFUSED = "The turn cannot be composed with these numbers. Move a slider back."

@@ -135,6 +135,13 @@ def choose_run() -> Run | None:
         broken = next((info for info in found if info.name == wanted), None)
         problem = broken.problem if broken else wording.UNKNOWN_RUN
         failure(wording.RUN_NOT_USABLE, f"{wanted}: {problem}", warning=True)
+        another: str | None = st.selectbox(
+            wording.RUN, names, index=None, placeholder=wording.CHOOSE_RUN
+        )
+        if another is not None:
+            remember(run=another, conversation=None, turn=None)
+            st.rerun()
+        return None
     start = wanted if wanted in names else first_choice(found)
     index = names.index(start) if start in names else 0
     labels = {info.name: _label(info) for info in usable}

@@ -72,12 +72,14 @@ def test_without_an_address_the_best_run_is_shown(open_page: Open, normal_runs: 
     assert app.query_params["run"] == "small-first-search"
 
 
-def test_a_run_that_cannot_be_opened_gives_way(
+def test_a_run_that_cannot_be_opened_is_named_until_another_is_chosen(
     open_page: Open, tmp_path: Path, normal_runs: Path, odd_runs: Path, texts: Texts
 ) -> None:
     shutil.copytree(normal_runs / "small-no-search", odd_runs / "small-no-search")
     app = open_page("recall", odd_runs, run="older")
-    assert "cannot be opened, so another one is shown" in texts(app)
+    assert "The run in the address cannot be opened" in texts(app)
+    assert app.query_params["run"] == "older"
+    app.selectbox[0].set_value("small-no-search").run()
     assert app.query_params["run"] == "small-no-search"
 
 

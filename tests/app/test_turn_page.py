@@ -61,7 +61,9 @@ def test_an_empty_folder_says_what_to_do(open_turn: Open, tmp_path: Path) -> Non
     assert "replay" in page.info[0].value
 
 
-def test_a_broken_run_is_named_and_another_is_shown(open_turn: Open, tmp_path: Path) -> None:
+def test_a_broken_run_is_named_and_no_other_takes_its_place_unasked(
+    open_turn: Open, tmp_path: Path
+) -> None:
     make_run(tmp_path)
     broken = tmp_path / "broken"
     broken.mkdir()
@@ -70,6 +72,10 @@ def test_a_broken_run_is_named_and_another_is_shown(open_turn: Open, tmp_path: P
     assert not page.exception
     assert page.warning
     assert any("broken" in code.value for code in page.code)
+    assert named(page, "run") == "broken"
+    assert page.selectbox[0].value is None
+    page.selectbox[0].set_value("small").run()
+    assert not page.exception
     assert named(page, "run") == "small"
 
 

@@ -72,6 +72,18 @@ def test_runs_of_other_data_are_not_compared() -> None:
     assert list(overview(found[:1])["data"]) == ["shop"]
 
 
+def test_a_small_new_trial_does_not_take_the_place_of_the_large_dataset() -> None:
+    few = {"hits": 9, "count": 10, "value": 0.9, "low": 0.6, "high": 0.98}
+    many = {"hits": 66, "count": 124, "value": 0.53, "low": 0.4, "high": 0.6}
+    trial = info("trial", data="part", limit=1, results={"old_answers_some": few})
+    whole = info("whole", data="all", results={"old_answers_some": many})
+    table = overview([trial, whole])
+    row, _ = compared(table)
+    assert row is not None
+    assert row["run"] == "whole"
+    assert list(table["dataset"]) == ["shop, first 1", "shop"]
+
+
 def test_the_newest_is_the_first_complete_one() -> None:
     table = overview([info("x", problem="damaged: y"), info("a"), info("b")])
     assert list(table.loc[table["newest"], "run"]) == ["a"]

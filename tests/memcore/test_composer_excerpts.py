@@ -369,3 +369,13 @@ def test_tool_output_is_no_turn_of_a_history_but_is_found_and_quoted() -> None:
     assert kept(composed, Layer.EXCERPTS) == ["t"]
     assert "weather: Roses bloom in June" in composed.system
     assert [turn.content for turn in composed.prefix] == ["Look it up, please", "Here it is."]
+
+
+def test_room_that_excerpts_do_not_use_stays_with_the_window() -> None:
+    mind = memory(excerpts_cap=10_000, excerpts_limit=20)
+    fill(mind, say("early", "Our roses bloom in June.", 0), *chat(160, size=100))
+    composed = ask(mind, ROSES)
+    check(composed)
+    row = composed.account.row(Layer.WINDOW)
+    assert kept(composed, Layer.EXCERPTS) == ["early"]
+    assert row.received == row.asked > 7_000
