@@ -28,6 +28,10 @@ class Stage(StrEnum):
     REACHED = "reached"
 
 
+CITING = frozenset({Layer.NOTES, Layer.SUMMARY})
+"""Layers that tell in other words what was said, and name the messages it comes from. Whether what
+they tell is the answer is not checked."""
+
 _STAGES = {
     Reason.BELOW_CUTOFF: Stage.BELOW_CUTOFF,
     Reason.OVER_LIMIT: Stage.RANKED_LOW,
@@ -51,6 +55,11 @@ class Fate(NamedTuple):
     @property
     def reached(self) -> bool:
         return self.stage is Stage.REACHED
+
+    @property
+    def only_cited(self) -> bool:
+        """Whether no layer quotes it, and a note or summary that cites it is all there is."""
+        return self.reached and CITING.issuperset(self.layers)
 
 
 def trace(
@@ -103,6 +112,6 @@ def _fate(
 
 def _stands(item: Item, id: str, texts: Mapping[Layer, str], stored: Mapping[str, Message]) -> bool:
     """Whether the prompt really holds it; a note or summary stands for the messages it cites."""
-    if item.layer in (Layer.NOTES, Layer.SUMMARY):
+    if item.layer in CITING:
         return True
     return id in stored and shows(item.layer, texts[item.layer], stored[id])

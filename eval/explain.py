@@ -65,6 +65,11 @@ def _found(fates: Sequence[Fate]) -> str:
     where = ", ".join(
         dict.fromkeys(LAYER_NAMES[layer] for fate in reached for layer in fate.layers)
     )
+    if not lost and any(fate.only_cited for fate in fates):
+        return (
+            f"It is NOT QUOTED whole in this prompt, but cited by what is there: {where}; "
+            "whether that tells the answer is not checked."
+        )
     if not lost:
         return f"It IS in this prompt: {where}."
     worst = min(lost, key=lambda fate: list(Stage).index(fate.stage))

@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from eval.arms import ARMS
-from eval.runs import RunInfo
+from eval.runs import RunInfo, records
 from memcore import Settings, load_settings
 
 COLUMNS = [
@@ -25,8 +25,6 @@ _NUMBERS = [
     "days", "hits", "count", "reached", "low", "high", "in_full", "characters", "turns",
     "questions", "failed_layers", "refused", "seconds",
 ]  # fmt: skip
-
-STATES = ("complete", "unfinished", "damaged", "older format", "newer format")
 
 
 def overview(found: Sequence[RunInfo]) -> pd.DataFrame:
@@ -64,9 +62,9 @@ def compared(table: pd.DataFrame) -> tuple[dict[str, Any] | None, list[dict[str,
         return None, []
     largest = measured.sort_values("count", ascending=False, kind="stable")["sha256"].iloc[0]
     same = measured[measured["sha256"] == largest]
-    best = _rows(same[same["best"]])
+    best = records(same[same["best"]])
     yardsticks = same[same["yardstick"]].drop_duplicates("arm")
-    return (best[0] if best else None), _rows(yardsticks)
+    return (best[0] if best else None), records(yardsticks)
 
 
 def first_choice(found: Sequence[RunInfo]) -> str | None:
@@ -211,9 +209,3 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> float | None:
     return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
-
-
-def _rows(table: pd.DataFrame) -> list[dict[str, Any]]:
-    return [
-        {str(name): value for name, value in row.items()} for row in table.to_dict(orient="records")
-    ]

@@ -15,7 +15,7 @@ import ir_measures
 import pandas as pd
 from ir_measures import MRR, R, nDCG
 
-from eval.evidence import Stage
+from eval.evidence import CITING, Stage
 from eval.explain import LAYER_NAMES
 from eval.runs import Tables, records
 from eval.stats import Share, share
@@ -98,6 +98,13 @@ def older_than(asked: pd.DataFrame, days: int = DAYS) -> pd.DataFrame:
     """The measured questions whose answer is at least `days` old."""
     counted = measured(asked)
     return counted[counted["age_days"] >= days]
+
+
+def only_cited(asked: pd.DataFrame) -> int:
+    """How many of the measured questions count as reached by a note or summary alone: it cites
+    their evidence, and whether it tells the answer is not checked."""
+    counted = measured(asked)
+    return int((counted["some"] & counted["layers"].map(CITING.issuperset)).sum())
 
 
 def by_layer(asked: pd.DataFrame) -> pd.DataFrame:
@@ -238,6 +245,7 @@ def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
         "questions": coverage(asked),
         "overall": _shares(counted),
         "old": _shares(old),
+        "old_only_cited": only_cited(old),
         "old_by_language": _records(by_group(old, "language")),
         "old_by_kind": _records(by_group(old, "kind")),
         "old_paraphrased": _records(by_group(old, "paraphrased")),

@@ -11,9 +11,6 @@ from eval.evidence import Fate
 from eval.turns import TurnView
 from memcore import Layer, Message, local_day
 
-CITING = (Layer.NOTES, Layer.SUMMARY)
-"""Layers that hold what was said in other words, and name the messages it comes from."""
-
 
 @dataclass(frozen=True, slots=True)
 class Entry:

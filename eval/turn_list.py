@@ -7,7 +7,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from eval.evidence import Stage
-from eval.turns import records
+from eval.runs import records
 from memcore import NotFound
 
 Which = Literal["all", "questions", "lost"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from eval.arms import arm_named, in_one_thread
 from eval.dataset import ConversationRecord, QuestionRecord, from_line
 from eval.evidence import Fate, Stage, trace
 from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
-from eval.runs import Run
+from eval.runs import Run, records
 from eval.tables import Rows
 from memcore import (
     Composition,
@@ -116,11 +116,6 @@ class TurnView:
             else:
                 sent.append(Turn(kind, text))
         return sent
-
-
-def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """The rows of a table, each by column name."""
-    return cast(list[dict[str, Any]], frame.to_dict(orient="records"))
 
 
 def conversations(run: Run) -> pd.DataFrame:

@@ -12,8 +12,7 @@
     │   ├── StoreBusy           another process held the store for too long
     │   ├── StoreDamaged        the file is not a store, or is broken
     │   └── NewerSchema         the store was written by a newer version
-    ├── LayerTimeout            a composer layer took longer than its limit
-    └── MissingPackage          an optional package is not installed
+    └── LayerTimeout            a composer layer took longer than its limit
 
 `eval` adds `DatasetError` and `RunError` under the same base.
 """
@@ -95,7 +94,3 @@ class NewerSchema(StoreError):
 
 class LayerTimeout(MnemoscopeError):
     """A layer did not answer in time. The turn is composed without it."""
-
-
-class MissingPackage(MnemoscopeError, ImportError):
-    """Install the optional package; the message has the command."""

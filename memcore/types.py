@@ -40,10 +40,8 @@ class Reason(StrEnum):
     IN_WINDOW = "in window"
     DUPLICATE = "duplicate"
     BELOW_CUTOFF = "below cutoff"
-    TOO_FEW_WORDS = "too few words"
     NOT_FIRST = "no user message before it"
     TOOL_OUTPUT = "tool output"
-    OFF = "switched off"
 
 
 @dataclass(frozen=True, slots=True)

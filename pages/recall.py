@@ -62,7 +62,8 @@ def answer(asked: pd.DataFrame, days: int) -> bool:
         st.markdown(f"### {wording.RECALL_NOTHING}")
         st.markdown(wording.RECALL_NOTHING_DETAIL.format(count=f"{len(asked):,}"))
         return False
-    old = measures.overall(measures.older_than(asked, days))
+    older = measures.older_than(asked, days)
+    old = measures.overall(older)
     if not old["count"]:
         st.markdown(f"### {wording.RECALL_NO_OLD.format(days=days)}")
         oldest = int(measured["age_days"].max())
@@ -82,6 +83,8 @@ def answer(asked: pd.DataFrame, days: int) -> bool:
     )
     few = wording.RECALL_FEW.format(count=old["count"]) if old["count"] < FEW else ""
     st.markdown(f"{more} {few}")
+    if cited := measures.only_cited(older):
+        st.caption(wording.RECALL_ONLY_CITED.format(count=cited, hits=old["some_hits"]))
     return True
 
 

@@ -77,7 +77,7 @@ def _box(view: TurnView) -> Html:
 
 
 def _emphasised(sentence: str) -> list[str]:
-    for strong in ("It is NOT in this prompt", "It IS in this prompt"):
+    for strong in ("It is NOT in this prompt", "It is NOT QUOTED whole", "It IS in this prompt"):
         before, found, after = sentence.partition(strong)
         if found:
             return [before, tag("b", found), after]

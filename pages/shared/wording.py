@@ -189,6 +189,10 @@ RECALL_DETAIL = (
     "95% interval {interval}. All of the evidence was there for {all_share}. A question's prompt "
     "took {characters} characters on average."
 )
+RECALL_ONLY_CITED = (
+    "{count} of the {hits} are there only by a note or summary that cites the answer's message; "
+    "whether it tells the answer is not checked."
+)
 RECALL_FEW = "With only {count} such questions the interval is wide: read it as a hint."
 RECALL_NO_OLD = "No question of this run has an answer {days} days or older."
 RECALL_NO_OLD_DETAIL = (
@@ -255,7 +259,8 @@ RECALL_TRY = {
         "meaning, or a note written in time, would bridge that."
     ),
     "below cutoff": "It scored below the cutoff: calibrate the cutoff for this provider.",
-    "ranked too low": "It was found, but others came first: try a higher `excerpts_limit`.",
+    "ranked too low": "It was found, but others came first: try a higher `excerpts_limit` "
+    "together with a higher `excerpts_cap`.",
     "over budget": "It was found but did not fit: try a higher `excerpts_cap` or `ceiling`.",
     "cut": "Only a part of it was quoted: try a larger `excerpt_size`.",
 }
@@ -283,6 +288,4 @@ GROUP_QUESTIONS = "Questions"
 GROUP_SOME = "Reached"
 GROUP_ALL = "All of it"
 GROUP_CHARACTERS = "Characters a question"
-GROUP_ARM = "Arm"
 GROUP_RUN = "Run"
-GROUP_THIS = "this run"

@@ -1,6 +1,5 @@
 """Every word of the Turn page."""
 
-from eval.explain import LAYER_NAMES
 from memcore import Layer
 
 CONVERSATION = "Conversation"
@@ -59,7 +58,6 @@ EVIDENCE = "◆ {time}, {speaker}: "
 SHOW_IT = "Show it"
 SHOW_IT_HELP = "Opens the conversation on the left at that day and marks the message."
 WHY_NOT = "Layer by layer"
-WAY = "{layer}: {why}"
 HAS_IT = "has it"
 MORE_EVIDENCE = "{count} more messages of the answer"
 STEP_MARKS = {"passed": "✓", "lost here": "✗", "not reached": "", "not needed": ""}
@@ -204,11 +202,6 @@ WHAT_IF_LINK = "Link to this turn with these numbers"
 WHAT_IF_PROMPT = "The whole prompt with these numbers"
 WHAT_IF_DIFFERENCE = "What differs from the run's prompt"
 REFUSED = "The turn cannot be composed with these numbers. Move a slider back."
-
-
-def layer_name(layer: Layer) -> str:
-    """What a layer is called on the screen."""
-    return LAYER_NAMES[layer]
 
 
 def tokens(characters: int) -> int:

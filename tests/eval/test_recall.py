@@ -36,6 +36,7 @@ from eval.recall import (
     lost,
     measured,
     older_than,
+    only_cited,
     overall,
     questions,
     ranking,
@@ -133,6 +134,16 @@ def frame(*given: Asked) -> pd.DataFrame:
 
 def counts(table: pd.DataFrame, name: str) -> dict[Any, int]:
     return dict(zip(table[name], table["count"], strict=True))
+
+
+def test_answers_there_only_by_a_citing_note_or_summary_are_counted_apart() -> None:
+    table = frame(
+        Asked("quoted", age=20, reached=("m",), layers=("excerpts", "notes")),
+        Asked("noted", age=20, reached=("m",), layers=("notes",)),
+        Asked("summed", age=20, reached=("m",), layers=("notes", "summary")),
+        Asked("lost", age=20),
+    )
+    assert only_cited(table) == 2
 
 
 # ---- intervals

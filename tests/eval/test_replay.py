@@ -22,8 +22,8 @@ from eval.errors import RunError
 from eval.loaders import load
 from eval.offered import texts
 from eval.replay import Progress, happenings, replay
-from eval.runs import Run, list_runs
-from eval.turns import find_question, load_turn, memory_at, records
+from eval.runs import Run, list_runs, records
+from eval.turns import find_question, load_turn, memory_at
 from memcore import Layer, Message, MnemoscopeError
 from memcore.errors import InvalidSettings
 from tests.small_run import dataset as small_dataset
@@ -375,6 +375,13 @@ def test_a_run_keeps_the_conversation_that_was_replayed(tmp_path: Path) -> None:
     run = run_of(tmp_path, later_talk())
     (record,) = run.table("conversations")["record"]
     assert from_line(record) == later_talk()
+
+
+def test_no_layer_is_given_up_for_being_slow_unless_a_limit_is_asked_for(tmp_path: Path) -> None:
+    plain = replay(dataset(later_talk()), tmp_path)
+    assert plain.manifest["settings"]["layer_seconds"] is None
+    limited = replay(dataset(later_talk()), tmp_path, changes={"layer_seconds": "5"})
+    assert limited.manifest["settings"]["layer_seconds"] == 5
 
 
 def test_the_manifest_says_what_was_replayed_and_how(tmp_path: Path) -> None:

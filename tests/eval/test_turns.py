@@ -135,6 +135,16 @@ def test_the_verdict_is_in_the_conversations_own_time(run: Run) -> None:
     assert "ranked 17th, 2 are allowed" in words
 
 
+def test_what_is_only_cited_by_a_note_is_never_said_to_be_in_the_prompt(run: Run) -> None:
+    one = view(run, "q-note")
+    words = verdict(one.talk, one.messages, one.row["time"], one.fates)
+    assert "It is NOT QUOTED whole in this prompt, but cited by what is there: notes" in words
+    assert "not checked" in words
+    quoted = view(run, "q-window")
+    words = verdict(quoted.talk, quoted.messages, quoted.row["time"], quoted.fates)
+    assert "It IS in this prompt: window" in words
+
+
 def test_an_ordinary_turn_tells_what_its_search_brought(run: Run) -> None:
     one = load_turn(run, "nina", 5)
     words = search_in_words(one.layer(Layer.EXCERPTS), one.offered)

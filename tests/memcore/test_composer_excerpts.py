@@ -379,3 +379,14 @@ def test_room_that_excerpts_do_not_use_stays_with_the_window() -> None:
     row = composed.account.row(Layer.WINDOW)
     assert kept(composed, Layer.EXCERPTS) == ["early"]
     assert row.received == row.asked > 7_000
+
+
+def test_a_hit_that_the_window_shows_is_dropped_and_the_window_stays_whole() -> None:
+    mind = memory()
+    fill(mind, *chat(20), say("near", "Roses bloom in the garden in June.", 9_000))
+    composed = ask(mind, ROSES)
+    check(composed)
+    [hit] = items(composed, Layer.EXCERPTS)
+    assert (hit.id, hit.kept, hit.reason) == ("near", False, Reason.IN_WINDOW)
+    assert len(kept(composed, Layer.WINDOW)) == 20
+    assert kept(composed, Layer.LAST_EXCHANGE) == ["near"]
