@@ -97,6 +97,8 @@ def _details(view: TurnView, fate: Fate) -> list[str]:
     number = _before_it(view, fate) if fate.stage is Stage.RANKED_LOW else ""
     budget = fate.detail if fate.stage is Stage.OVER_BUDGET else ""
     there = ", ".join(LAYER_NAMES[layer] for layer in fate.layers) if fate.reached else ""
+    if fate.only_cited:
+        there += ", only cited"
     if fate.stage is Stage.CUT:
         there = fate.detail
     return [stored, str(searched), found, number, budget, there]

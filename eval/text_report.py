@@ -21,7 +21,8 @@ def recall_text(report: dict[str, Any]) -> str:
     lines = [
         f"{_share(old, 'some')} of answers {days} days or older had some evidence in the prompt,",
         f"{_share(old, 'all')} had all of it.",
-        f"{report['old_only_cited']} of them only by a note or summary that cites it, unchecked.",
+        f"{report['old_only_cited']} of the {old['some_hits']} have no more than a note or summary",
+        "that cites it; whether that tells the answer is not checked.",
         "",
         f"{counts['measured']} of {counts['all']} questions measured;",
         f"{counts['unanswerable']} unanswerable, {counts['without_evidence']} without evidence.",

@@ -60,7 +60,9 @@ def _box(view: TurnView) -> Html:
         zone=view.talk.timezone,
         person=_speaker(view),
     )
-    sentence = f"{wording.ANSWER_MARKS[fared]} {in_words(view)}" if view.fates else in_words(view)
+    cited = fared == "reached" and any(fate.only_cited for fate in view.fates)
+    mark = wording.CITED_MARK if cited else wording.ANSWER_MARKS[fared]
+    sentence = f"{mark} {in_words(view)}" if view.fates else in_words(view)
     total, persona = int(row["total"]), int(view.layer(Layer.PERSONA)["received"])
     price = wording.PRICE.format(total=total, tokens=wording.tokens(total))
     price += wording.PERSONA.format(persona=persona) if persona else ""

@@ -151,6 +151,8 @@ def _message(entry: Entry, marked: bool) -> Html:
     if fate is not None:
         classes += ["m-evidence"] if fate.reached else ["m-evidence", "m-missing"]
         label = wording.EVIDENCE_REACHED if fate.reached else wording.EVIDENCE_LOST
+        if fate.only_cited:
+            label = wording.EVIDENCE_CITED
         chips.append(chip(label, fate.layers[0] if fate.reached else None, "lost"))
     for layer, item in entry.held:
         label = wording.HELD[layer].format(item=item)

@@ -10,7 +10,7 @@ TURN = "Turn"
 TURN_OPTION = "turn {number} of {count} · {time} · {mark} {text}"
 MARKS = {"turn": "·", "unmeasured": "?", "reached": "✓", "partly": "◐", "lost": "✗"}
 MARKS_HELP = (
-    "✓ the answer is in the prompt, ◐ a part of it, ✗ it was lost, "
+    "✓ the answer is in the prompt or cited there, ◐ a part of it, ✗ it was lost, "
     "? a question that names no evidence, · an ordinary turn"
 )
 PREVIOUS = "Previous"
@@ -45,6 +45,7 @@ REPLAY_AGAIN = "Choose another run above, or replay the dataset on the Runs page
 ASKED = "Asked {time} ({zone}) by {person}"
 SAID = "Said {time} ({zone}) by {person}"
 GOLD = "Expected answer: "
+CITED_MARK = "≈"
 ANSWER_MARKS = {"reached": "✓", "partly": "◐", "lost": "✗", "unmeasured": "?", "turn": "·"}
 UNANSWERABLE = (
     "Nothing in this conversation answers it, so nothing could be lost. "
@@ -78,6 +79,7 @@ BEGINNING = "Nothing was said before this turn."
 AGENT = "agent"
 TOOL = "tool"
 EVIDENCE_REACHED = "◆ answer, in the prompt"
+EVIDENCE_CITED = "◆ answer, only cited in the prompt"
 EVIDENCE_LOST = "◆ answer, not in the prompt"
 MORE_TEXT = "… show all {count:,} characters"
 PLACE = "messages {first}–{last} of {count}"
