@@ -12,10 +12,17 @@
     │   ├── StoreBusy           another process held the store for too long
     │   ├── StoreDamaged        the file is not a store, or is broken
     │   └── NewerSchema         the store was written by a newer version
+    ├── ProviderError           an embedding provider did not do what was asked
+    │   ├── ProviderUnavailable no network, too slow, overloaded: later it may answer
+    │   ├── ProviderRefused     a wrong key, an unknown model: it will not answer as it is set up
+    │   ├── ProviderAnswer      what it answered cannot be used
+    │   └── MissingPackage      the package that it needs is not installed
     └── LayerTimeout            a composer layer took longer than its limit
 
 `eval` adds `DatasetError` and `RunError` under the same base.
 """
+
+from collections.abc import Sequence
 
 
 class MnemoscopeError(Exception):
@@ -90,6 +97,44 @@ class StoreDamaged(StoreError):
 
 class NewerSchema(StoreError):
     """The store was written by a newer version. Upgrade Mnemoscope; the store was not touched."""
+
+
+class ProviderError(MnemoscopeError):
+    """The texts were not embedded. They stay queued and nothing is lost."""
+
+
+class ProviderUnavailable(ProviderError):
+    """Try again later. `after` is how many seconds the provider asked to wait, None if it did not
+    say."""
+
+    def __init__(self, message: str, after: float | None = None) -> None:
+        super().__init__(message)
+        self.after = after
+
+
+class ProviderRefused(ProviderError):
+    """Correct what the message names: the key, the model or the address."""
+
+
+class ProviderAnswer(ProviderError):
+    """The answer has the wrong number or width of vectors, or values that are no direction.
+
+    `refused` are the positions of the texts that it is about, empty where it is about all.
+    """
+
+    def __init__(self, message: str, refused: Sequence[int] = ()) -> None:
+        super().__init__(message)
+        self.refused = tuple(refused)
+
+
+class MissingPackage(ProviderError, ImportError):
+    """Install the package with the command that the message gives."""
+
+    def __init__(self, package: str, needed_for: str) -> None:
+        super().__init__(
+            f"{needed_for} needs the package {package}: python -m pip install {package}"
+        )
+        self.package = package
 
 
 class LayerTimeout(MnemoscopeError):

@@ -9,15 +9,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from memcore.types import (
+    EmbedRole,
     Event,
     Located,
     Matches,
+    Matrix,
     Message,
     Note,
     Owner,
+    PassageKind,
+    ProviderIdentity,
     QueuedPassage,
     Summary,
 )
@@ -28,6 +32,38 @@ class Clock(Protocol):
 
     def now(self) -> datetime:
         """The present moment, aware."""
+        ...
+
+
+class Embedder(Protocol):
+    """What turns text into vectors. May be called from any thread."""
+
+    @property
+    def identity(self) -> ProviderIdentity:
+        """What its vectors are known by. May ask the provider once; raises `ProviderError`."""
+        ...
+
+    def embed(self, texts: Sequence[str], role: EmbedRole) -> Matrix:
+        """A vector for each text, float32 `[n, width]`, each of length 1 ± 1e-5.
+
+        `role` says whether the texts are what is searched for or what is searched, for models that
+        tell them apart. Raises `InvalidInput` for a text without any character to embed and
+        `ProviderError`.
+        """
+        ...
+
+
+@runtime_checkable
+class LearningEmbedder(Embedder, Protocol):
+    """An embedder that learns from an owner's own texts. What it learnt is stored beside the
+    vectors and is part of its identity's revision."""
+
+    def learn(self, texts: Sequence[str]) -> bytes:
+        """What there is to know of these texts."""
+        ...
+
+    def knowing(self, learnt: bytes) -> Embedder:
+        """The embedder that knows this. Raises `InvalidInput` for bytes that `learn` never made."""
         ...
 
 
@@ -115,10 +151,76 @@ class Queue(Protocol):
         """Queues an item, in place of an earlier revision of it that waits."""
         ...
 
-    def remove(self, owner: Owner, kind: str, item: str) -> None: ...
+    def remove(self, owner: Owner, kind: PassageKind, item: str) -> None: ...
 
-    def waiting(self, owner: Owner, limit: int) -> list[QueuedPassage]:
-        """Oldest first."""
+    def refused(self, owner: Owner, passage: QueuedPassage, error: str) -> None:
+        """Notes that a provider refused this revision of an item: one more attempt, and why."""
+        ...
+
+    def waiting(
+        self, owner: Owner, limit: int, attempts: int | None = None
+    ) -> list[QueuedPassage]:
+        """Oldest first. With `attempts`, only those that were refused fewer times than that."""
+        ...
+
+    def count(self, owner: Owner) -> int:
+        """How many items wait."""
+        ...
+
+
+class Vectors(Protocol):
+    """Vectors of passages, apart by owner (with its team), kind and identity: in a namespace.
+
+    A vector is L2-normalised float32, little-endian. Another identity's vectors are invisible.
+    """
+
+    def put(
+        self,
+        owner: Owner,
+        identity: ProviderIdentity,
+        kind: PassageKind,
+        item: str,
+        revision: int,
+        vectors: Matrix,
+    ) -> None:
+        """Stores the vectors of an item's passages `[n, width]`, in place of those it had of this
+        identity. None at all (`n` = 0) is kept too: the item has nothing to embed.
+
+        Raises `InvalidInput`, naming the item, for a vector whose length is not 1 ± 1e-5, one that
+        is not finite, or one of another width than the identity's.
+        """
+        ...
+
+    def remove(self, owner: Owner, kind: PassageKind, item: str) -> None:
+        """Removes an item's vectors of every identity."""
+        ...
+
+    def nearest(
+        self,
+        owner: Owner,
+        identity: ProviderIdentity,
+        kind: PassageKind,
+        query: Matrix,
+        limit: int,
+        among: Sequence[str] = (),
+    ) -> list[tuple[str, float]]:
+        """Items with their best passage's cosine to the query `[width]`, best first, ties by item:
+        the best `limit`, and besides them those of `among` that have a vector.
+        """
+        ...
+
+    def revisions(
+        self, owner: Owner, identity: ProviderIdentity, kind: PassageKind
+    ) -> dict[str, int]:
+        """The revision of each item that has vectors of this identity."""
+        ...
+
+    def counts(self, owner: Owner) -> dict[tuple[ProviderIdentity, PassageKind], int]:
+        """How many passages each namespace of the owner holds; those with none are left out."""
+        ...
+
+    def drop(self, owner: Owner, identity: ProviderIdentity) -> int:
+        """Removes all vectors of an identity; returns how many passages."""
         ...
 
 
@@ -128,6 +230,12 @@ class State(Protocol):
     def summary(self, owner: Owner, thread: str) -> Summary | None: ...
 
     def put_summary(self, owner: Owner, summary: Summary) -> None: ...
+
+    def learnt(self, owner: Owner, provider: str) -> bytes | None:
+        """What a learning embedder knows of the owner's texts."""
+        ...
+
+    def put_learnt(self, owner: Owner, provider: str, learnt: bytes) -> None: ...
 
 
 class Transaction(Protocol):
@@ -141,6 +249,8 @@ class Transaction(Protocol):
     def journal(self) -> Journal: ...
     @property
     def queue(self) -> Queue: ...
+    @property
+    def vectors(self) -> Vectors: ...
     @property
     def state(self) -> State: ...
 
@@ -162,6 +272,10 @@ class Store(Protocol):
     @property
     def keeps_time(self) -> bool:
         """Whether `reading` keeps to its time limit by itself; else a thread watches over it."""
+        ...
+
+    def owners(self) -> list[Owner]:
+        """Everybody whose memory is here, by team, agent, person."""
         ...
 
     def close(self) -> None: ...

@@ -13,7 +13,7 @@ from pydantic import Field, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from memcore.errors import InvalidSettings
-from memcore.types import SearchMode
+from memcore.types import Cutoff, PassageKind, ProviderIdentity, SearchMode
 
 LARGEST = 10**12
 """The most that a size or a count may be set to."""
@@ -49,6 +49,14 @@ class Settings(BaseSettings):
     )
     excerpts_cutoff: float | None = Field(
         default=None, description="score from which a hit may be quoted; none: nothing is cut"
+    )
+    provider: str = Field(
+        default="",
+        description="what embeds text: auto, packaged, tfidf, sentence-transformers:MODEL, "
+        "openai:MODEL@URL; none: no vectors",
+    )
+    cutoffs: tuple[Cutoff, ...] = Field(
+        default=(), description="calibrated cutoffs, each for one provider and kind of passage"
     )
     neighbour_weight: float = Field(
         default=0.5,
@@ -89,6 +97,11 @@ class Settings(BaseSettings):
     @property
     def zone(self) -> ZoneInfo:
         return ZoneInfo(self.timezone)
+
+    def cutoff(self, identity: ProviderIdentity, kind: PassageKind) -> Cutoff | None:
+        """The cutoff that was calibrated for exactly this, None where none was."""
+        found = [c for c in self.cutoffs if c.identity == identity and c.kind == kind]
+        return found[-1] if found else None
 
     def vary(self, **changes: Any) -> Settings:
         """These settings with some changed.

@@ -11,11 +11,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 Role = Literal["user", "assistant", "tool"]
 NoteKind = Literal["page", "dated"]
 Writer = Literal["import", "remember", "curator"]
 LayerStatus = Literal["ok", "empty", "skipped", "failed"]
 SearchMode = Literal["lexical", "semantic", "hybrid"]
+PassageKind = Literal["note", "message", "fact"]
+EmbedRole = Literal["query", "passage"]
+Matrix = NDArray[np.float32]
+"""Vectors as rows: float32 `[n, width]`, each L2-normalised; or one of them, `[width]`."""
 
 PAGE = "page"
 """Key of the curated page; a dated note's key is its day, `YYYY-MM-DD`."""
@@ -109,12 +116,50 @@ class Event:
 
 
 @dataclass(frozen=True, slots=True)
-class QueuedPassage:
-    """Something that waits to be embedded."""
+class ProviderIdentity:
+    """What made a vector. Vectors whose identities differ in anything never meet."""
 
-    kind: Literal["note", "message", "fact"]
+    provider: str
+    model: str
+    revision: str
+    width: int
+
+    def __str__(self) -> str:
+        revision = f" {self.revision}" if self.revision else ""
+        return f"{self.provider}:{self.model}{revision}, {self.width} wide"
+
+
+@dataclass(frozen=True, slots=True)
+class Cutoff:
+    """The score from which a passage of one kind is relevant to one provider, and where that comes
+    from.
+
+    `low` and `high` bound it with 95% confidence, `objective` is what it was chosen by, `data` the
+    SHA-256 of what it was calibrated on, `date` the day of that (`YYYY-MM-DD`).
+    """
+
+    identity: ProviderIdentity
+    kind: PassageKind
+    cutoff: float
+    low: float
+    high: float
+    objective: str
+    data: str
+    date: str
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedPassage:
+    """An item whose passages wait to be embedded.
+
+    `attempts` counts how often a provider refused its text, `error` is what it said last.
+    """
+
+    kind: PassageKind
     item: str
     revision: int
+    attempts: int = 0
+    error: str = ""
 
 
 LENGTH_BITS = 12
@@ -221,12 +266,27 @@ class LayerAccount:
 
 
 @dataclass(frozen=True, slots=True)
+class VectorAccount:
+    """What meaning could do for a turn.
+
+    `invisible` passages of the owner were embedded by another provider, `waiting` items are not
+    embedded yet. `error` says why the turn had no vectors, empty where it had them or needed none.
+    """
+
+    identity: ProviderIdentity
+    invisible: int = 0
+    waiting: int = 0
+    error: str = ""
+    milliseconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """A row per layer, and totals in characters.
 
     `total` is the length of the prompt, `spent` the part of it that counts against `ceiling`
     (all but the persona). `unchanged` is how many leading characters of the system prompt equal
-    the previous turn's, None where there was none.
+    the previous turn's, None where there was none. `vectors` is None where no provider is set.
     """
 
     layers: tuple[LayerAccount, ...]
@@ -234,6 +294,7 @@ class Account:
     spent: int
     total: int
     unchanged: int | None = None
+    vectors: VectorAccount | None = None
 
     def row(self, layer: Layer) -> LayerAccount:
         return next(row for row in self.layers if row.layer is layer)
