@@ -14,6 +14,9 @@ page = st.navigation(
         st.Page(**RUNS, url_path="runs", visibility="hidden"),
         st.Page("pages/turn.py", title="Turn", icon=":material/frame_inspect:", url_path="turn"),
         st.Page("pages/recall.py", title="Recall", icon=":material/show_chart:", url_path="recall"),
+        st.Page(
+            "pages/calibrate.py", title="Calibrate", icon=":material/tune:", url_path="calibrate"
+        ),
     ],
     position="top",
 )

@@ -1,4 +1,4 @@
-"""The command line: `python -m eval replay | recall | show | runs | bench`."""
+"""The command line: `python -m eval replay | recall | show | runs | bench | calibrate | drift`."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
+from eval import cli_calibrate
 from eval.arms import ARMS
 from eval.background import ReplayRequest, request_to_resume
+from eval.calibration_records import cutoffs_as_text, load_cutoffs
 from eval.errors import RunError
 from eval.loaders import AUTO, FORMATS, load
 from eval.overview import overview
@@ -21,6 +23,8 @@ from eval.recall import DAYS, report
 from eval.replay import Progress, replay
 from eval.runs import Run, find_run, inspect_run, list_runs, records
 from eval.stats import percent
+from eval.terminal import print_json as _print
+from eval.terminal import say as _say
 from eval.text_report import recall_text, turn_text
 from eval.turns import find_question, load_turn, parse_changes
 from eval.workplace import runs_folder
@@ -32,6 +36,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Replay dated conversations through the memory and measure what reached each prompt.",
 )
+app.add_typer(cli_calibrate.app)
 Out = Annotated[
     Path | None, typer.Option("--out", help="folder of runs; MNEMOSCOPE_RUNS, else ./runs")
 ]
@@ -53,6 +58,15 @@ def replay_command(
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="a setting, as name=value; may be repeated")
     ] = None,
+    mode: Annotated[
+        str | None, typer.Option(help="lexical, semantic or hybrid: how excerpts are found")
+    ] = None,
+    provider: Annotated[
+        str | None, typer.Option(help="what embeds text: auto, packaged, tfidf, …")
+    ] = None,
+    cutoffs: Annotated[
+        Path | None, typer.Option(help="calibrated cutoffs, as calibrate --save writes them")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="only the first N conversations")] = None,
     out: Out = None,
     name: Annotated[str | None, typer.Option(help="name of the run")] = None,
@@ -63,6 +77,9 @@ def replay_command(
 ) -> None:
     """Replay a dataset and write a run."""
     changes, folder = parse_changes(set_ or []), out or runs_folder()
+    changes |= {"search_mode": mode} if mode is not None else {}
+    changes |= {"provider": provider} if provider is not None else {}
+    changes |= {"cutoffs": cutoffs_as_text(load_cutoffs(cutoffs))} if cutoffs is not None else {}
     asked = ReplayRequest(dataset or "", name=name)
     if resume is not None:
         if name is not None:
@@ -97,15 +114,21 @@ def replay_command(
     if as_json:
         _print({"run": run.name, "folder": str(run.folder), **run.manifest})
         return
-    if run.manifest["settings"]["search_mode"] != "lexical":
-        _say("  there are no vectors yet: messages were searched by their words")
+    searched, embedded = run.manifest["settings"]["search_mode"], run.manifest["provider"]
+    if searched != "lexical" and embedded is None:
+        _say(f"  {searched} was asked, no provider is set: messages were searched by their words")
+    if embedded is not None:
+        why = f" ({embedded['why']})" if embedded["why"] else ""
+        _say(f"  provider {embedded['label']}{why}")
     results = run.manifest["results"]
+    errors = results["provider_errors"]
     seconds = run.manifest["duration_seconds"]
     print(f"run {run.name} in {run.folder}")
     print(
         f"{results['turns']} turns in {seconds:.1f} s ({results['turns'] / max(seconds, 1e-9):.0f} "
         f"a second), {results['characters_per_turn']:,.0f} characters a turn, "
         f"{results['failed_layers']} failed layers"
+        + (f", {errors} turns that the provider failed" if errors else "")
     )
     print(f"next: python -m eval recall {run.name}")
 
@@ -168,29 +191,32 @@ def runs_command(out: Out = None, as_json: Json = False) -> None:
 
 @app.command("bench")
 def bench_command(
-    what: Annotated[str, typer.Argument(help="compose, replay, runs")],
+    what: Annotated[str, typer.Argument(help="compose, index, replay, runs")],
     dataset: Annotated[str | None, typer.Option(help="for replay: another dataset")] = None,
     sizes: Annotated[
-        str, typer.Option(help="for compose: messages in the store")
-    ] = "500,5000,50000",
+        str, typer.Option(help="for compose: messages in the store; for index: passages")
+    ] = "",
     turns: Annotated[int, typer.Option(min=1, help="for runs: turns of the run")] = 50_000,
     as_json: Json = False,
 ) -> None:
     """Measure speed and memory on this machine."""
-    from eval import bench  # only this command needs it
+    from eval import bench, bench_index  # only this command needs them
 
     if what == "compose":
-        measured = bench.bench_compose(_sizes(sizes), _say)
+        measured = bench.bench_compose(_sizes(sizes) if sizes else bench.SIZES, _say)
+    elif what == "index":
+        measured = bench_index.bench_index(_sizes(sizes) if sizes else bench_index.SIZES, _say)
     elif what == "replay":
         measured = bench.bench_replay(dataset)
     elif what == "runs":
         measured = bench.bench_runs(turns, _say)
     else:
-        raise MnemoscopeError(f"there is no benchmark {what!r}; there are compose, replay, runs")
+        known = "compose, index, replay, runs"
+        raise MnemoscopeError(f"there is no benchmark {what!r}; there are {known}")
     if as_json:
         _print(measured)
     else:
-        print(bench.as_text(measured))
+        print((bench_index if what == "index" else bench).as_text(measured))
 
 
 def _open(run: str, out: Path | None) -> Run:
@@ -206,10 +232,6 @@ def _sizes(given: str) -> list[int]:
 
 def _counts(counts: dict[str, int]) -> str:
     return ", ".join(f"{count:,} {name}" for name, count in counts.items())
-
-
-def _say(text: str) -> None:
-    print(text, file=sys.stderr)
 
 
 def _show_progress(progress: Progress) -> None:
@@ -230,11 +252,6 @@ def _plain(table: pd.DataFrame) -> list[dict[str, Any]]:
     """A table's rows as JSON has them: times in ISO form, null for what is missing."""
     rows: list[dict[str, Any]] = json.loads(table.to_json(orient="records", date_format="iso"))
     return rows
-
-
-def _print(value: dict[str, Any]) -> None:
-    escaped = "utf" not in (sys.stdout.encoding or "").lower()
-    print(json.dumps(value, ensure_ascii=escaped, indent=1, default=str))
 
 
 def main() -> None:

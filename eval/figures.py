@@ -84,7 +84,7 @@ def recall_by_age(bands: pd.DataFrame, days: int) -> go.Figure:
         **base_layout(
             height=400,
             xaxis=_ages(bands, per_band=True) | {"title": "age of the answer, days"},
-            yaxis=_percent_axis() | {"title": "reached the prompt"},
+            yaxis=percent_axis() | {"title": "reached the prompt"},
             hovermode="closest",
         )
     )
@@ -128,7 +128,7 @@ def arms(panels: Sequence[Panel], days: int, columns: int = 4) -> go.Figure:
     for number, title in enumerate(figure.layout.annotations):
         axis = figure.layout[f"xaxis{number + 1 if number else ''}"]
         title.x = axis.domain[0]
-    figure.update_yaxes(_percent_axis() | {"gridcolor": GRID, "zerolinecolor": GRID})
+    figure.update_yaxes(percent_axis() | {"gridcolor": GRID, "zerolinecolor": GRID})
     layout = base_layout(height=_height(rows) + 140, hovermode="closest")
     layout["margin"] = layout["margin"] | {"t": 92, "b": 48}
     del layout["xaxis"], layout["yaxis"]
@@ -242,7 +242,8 @@ def _ages(bands: pd.DataFrame, per_band: bool = False) -> dict[str, Any]:
     }
 
 
-def _percent_axis() -> dict[str, Any]:
+def percent_axis() -> dict[str, Any]:
+    """An axis of shares from 0% to 100%."""
     return {
         "range": [0, 1.04],
         "tickformat": ".0%",

@@ -18,12 +18,13 @@ from memcore import Settings, load_settings
 COLUMNS = [
     "run", "best", "newest", "state", "problem", "dataset", "data", "sha256", "arm", "yardstick",
     "changed", "provider", "days", "hits", "count", "reached", "low", "high", "in_full",
-    "characters", "per", "turns", "questions", "failed_layers", "refused", "started", "seconds",
+    "characters", "per", "turns", "questions", "failed_layers",
+    "provider_errors", "refused", "started", "seconds",
 ]  # fmt: skip
 
 _NUMBERS = [
     "days", "hits", "count", "reached", "low", "high", "in_full", "characters", "turns",
-    "questions", "failed_layers", "refused", "seconds",
+    "questions", "failed_layers", "provider_errors", "refused", "seconds",
 ]  # fmt: skip
 
 
@@ -98,7 +99,17 @@ def changed_in_words(info: RunInfo) -> str:
     changed = _get(info.manifest, "changed_settings")
     if not isinstance(changed, dict):
         return ""
-    return ", ".join(f"{name}={value}" for name, value in sorted(changed.items()))
+    told = {
+        name: _cutoffs_in_words(info.manifest) if name == "cutoffs" else value
+        for name, value in sorted(changed.items())
+    }
+    return ", ".join(f"{name}={value}" for name, value in told.items())
+
+
+def _cutoffs_in_words(manifest: dict[str, Any]) -> str:
+    found = _get(manifest, "settings", "cutoffs")
+    named = [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    return " ".join(f"{one.get('kind')}:{one.get('cutoff')}" for one in named) or "none"
 
 
 def settings_table() -> pd.DataFrame:
@@ -166,6 +177,7 @@ def _row(info: RunInfo) -> dict[str, Any]:
         "turns": _number(_get(results, "turns")),
         "questions": _number(_get(manifest, "counts", "questions")),
         "failed_layers": _number(_get(results, "failed_layers")),
+        "provider_errors": _number(_get(results, "provider_errors")),
         "refused": len(refused) if isinstance(refused, list) else None,
         "started": pd.to_datetime(_text(_get(manifest, "started")), utc=True, errors="coerce"),
         "seconds": _number(_get(manifest, "duration_seconds")),

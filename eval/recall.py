@@ -217,12 +217,14 @@ def coverage(asked: pd.DataFrame) -> dict[str, int]:
 
 
 def headline(run: Tables) -> dict[str, Any]:
-    """What a list of runs shows: old answers reached, characters a turn, layers that failed."""
+    """What a list of runs shows: old answers reached, characters a turn, layers that failed, turns
+    that the provider failed."""
     asked = questions(run)
     old = older_than(asked)
     turns = run.query(
         "SELECT count(*) AS turns, coalesce(avg(total), 0) AS characters, "
-        "coalesce(sum(failed_layers), 0) AS failed FROM {turns}"
+        "coalesce(sum(failed_layers), 0) AS failed, "
+        "count(*) FILTER (WHERE provider_error <> '') AS without FROM {turns}"
     ).iloc[0]
     return {
         "old_answers_some": asdict(share(int(old["some"].sum()), len(old))),
@@ -231,6 +233,7 @@ def headline(run: Tables) -> dict[str, Any]:
         "turns": int(turns["turns"]),
         "characters_per_turn": round(float(turns["characters"]), 1),
         "failed_layers": int(turns["failed"]),
+        "provider_errors": int(turns["without"]),
     }
 
 

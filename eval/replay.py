@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,13 @@ from eval.arms import Arm, arm_named, in_one_thread
 from eval.dataset import ConversationRecord, Dataset, NoteRecord, QuestionRecord, SummaryRecord
 from eval.errors import RunError
 from eval.evidence import trace
+from eval.providers import Provided, provided, warm
 from eval.recall import headline
 from eval.runs import FORMAT, Run, RunWriter, Tables
 from eval.tables import Rows
 from memcore import (
     PAGE,
+    Embedder,
     InvalidInput,
     Memory,
     Message,
@@ -58,12 +61,15 @@ class VirtualClock:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a replay has come."""
+    """How far a replay has come. While a conversation is embedded ahead, `embedded` of `of_texts`
+    texts are."""
 
     turns: int
     of_turns: int
     conversation: str
     seconds: float
+    embedded: int = 0
+    of_texts: int = 0
 
     @property
     def share(self) -> float:
@@ -106,14 +112,31 @@ def replay(
     # a slow machine must not change a run's tables, so no layer is given up for being slow
     unhurried = {"layer_seconds": None}
     base = (settings or load_settings()).vary(**{**unhurried, **asked, **chosen.settings})
+    provider = _ready(base)
+    if provider is not None:
+        base = base.vary(provider=provider.name)
     started = now()
     name = name if name is not None else f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
     if not name or Path(name).name != name or name == "..":
         raise RunError(f"{name!r} is no name for a run: it is the name of a folder, not a path")
-    manifest = _manifest(dataset, chosen, base, asked, started) | {"limit": limit}
+    manifest = _manifest(dataset, chosen, base, asked, started) | {
+        "limit": limit,
+        "provider": provider.described() if provider else None,
+    }
+    embedder = provider.embedder if provider else None
     with RunWriter(out / name, manifest) as writer:
-        _replay_into(writer, dataset, chosen, base, asked, on_progress, now)
+        _replay_into(writer, dataset, chosen, base, asked, embedder, on_progress, now)
     return Run(out / name)
+
+
+def _ready(settings: Settings) -> Provided | None:
+    """The provider that the settings name, after it has embedded a text: a key that is wrong is
+    told before anything is replayed. Raises `ProviderError` and `InvalidInput`."""
+    if not settings.provider:
+        return None
+    provider = provided(settings.provider)
+    provider.embedder.embed(["ready?"], "query")
+    return provider
 
 
 def _replay_into(
@@ -122,6 +145,7 @@ def _replay_into(
     chosen: Arm,
     base: Settings,
     asked: dict[str, Any],
+    embedder: Embedder | None,
     on_progress: Callable[[Progress], None] | None,
     now: Callable[[], datetime],
 ) -> None:
@@ -137,13 +161,24 @@ def _replay_into(
         if number in finished:
             continue
 
-        def report(turns: int, talk: ConversationRecord = talk, before: int = done) -> None:
+        def report(
+            turns: int,
+            embedded: int = 0,
+            of_texts: int = 0,
+            talk: ConversationRecord = talk,
+            before: int = done,
+        ) -> None:
             if on_progress is not None:
                 seconds = clocks.perf_counter() - began
-                on_progress(Progress(before + turns, sum(sizes), talk.id, seconds))
+                now_at = Progress(before + turns, sum(sizes), talk.id, seconds, embedded, of_texts)
+                on_progress(now_at)
 
+        if embedder is not None:
+            said = [turn_message(talk, one, chosen) for one in happenings(talk)]
+            turns_of = [message for message in said if message is not None]
+            warm(embedder, talk, turns_of, base, partial(report, 0))
         refused: list[str] = []
-        pieces = replay_conversation(talk, chosen, base, asked, report, refused)
+        pieces = replay_conversation(talk, chosen, base, asked, report, refused, embedder)
         writer.write_part(number, pieces, refused)
         done += sizes[number]
     writer.join()
@@ -164,6 +199,7 @@ def replay_conversation(
     asked: dict[str, Any],
     report: Callable[[int], None],
     refused: list[str],
+    embedder: Embedder | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
     """One conversation's tables, a piece for every `_PIECE` turns; `refused` gets what the write
     gate refused. Everything is kept in a store of its own that is gone afterwards."""
@@ -172,7 +208,8 @@ def replay_conversation(
     rows, turns = Rows(talk), 0
     with _uncollected(), tempfile.TemporaryDirectory(prefix="mnemoscope-") as folder:
         clock = VirtualClock()
-        memory = open_memory(Path(folder) / "memory.db", clock, settings, durable=False)
+        path = Path(folder) / "memory.db"
+        memory = open_memory(path, clock, settings, durable=False, embedder=embedder)
         state = Replayed(memory, refused)
         try:
             for happening in happenings(talk):
@@ -293,7 +330,6 @@ def _manifest(
         "arm": arm.name,
         "settings": settings.model_dump(mode="json"),
         "changed_settings": {name: str(value) for name, value in sorted(asked.items())},
-        "provider": None,
         "seed": None,
         "versions": {
             "mnemoscope": __version__,

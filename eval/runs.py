@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 from eval.errors import RunDamaged, RunError, RunFormat, RunUnfinished
 from eval.tables import SCHEMAS
 
-FORMAT = 1
+FORMAT = 2
 """Of the run folder. A reader opens its own format only."""
 
 MANIFEST = "manifest.json"

@@ -44,6 +44,9 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("total", pa.int64()),
             ("unchanged", pa.int64()),
             ("failed_layers", pa.int32()),
+            ("provider_error", pa.string()),
+            ("invisible", pa.int32()),
+            ("waiting", pa.int32()),
         ],
         "layers": [
             *_KEY,
@@ -146,11 +149,13 @@ class Rows:
         self._turns += 1
         account, texts = composition.account, {one.layer: one.text for one in composition.layers}
         failed = sum(row.status == "failed" for row in account.layers)
+        vectors = account.vectors
         id = question.id if question else message.id
         self._rows["turns"].append(
             (*key, message.thread, id, question is not None, message.time, message.text,
              messages_before, account.ceiling, account.spent, account.total, account.unchanged,
-             failed)
+             failed, vectors.error if vectors else "", vectors.invisible if vectors else 0,
+             vectors.waiting if vectors else 0)
         )  # fmt: skip
         for row in account.layers:
             self._rows["layers"].append(
@@ -159,6 +164,8 @@ class Rows:
                  texts.get(row.layer, ""))
             )  # fmt: skip
             self._rows["timings"].append((*key, row.layer, row.milliseconds))
+        if vectors is not None:
+            self._rows["timings"].append((*key, "provider", vectors.milliseconds))
         self._rows["timings"].append((*key, "turn", milliseconds))
         self._rows["items"] += [(*key, *item) for item in composition.items]
         if question is not None:

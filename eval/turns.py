@@ -16,6 +16,7 @@ import pandas as pd
 from eval.arms import arm_named, in_one_thread
 from eval.dataset import ConversationRecord, QuestionRecord, from_line
 from eval.evidence import Fate, Stage, trace
+from eval.providers import provided
 from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
 from eval.runs import Run, records
 from eval.tables import Rows
@@ -23,6 +24,7 @@ from memcore import (
     Composition,
     Item,
     Layer,
+    LearningEmbedder,
     Memory,
     Message,
     MnemoscopeError,
@@ -216,9 +218,11 @@ class MemoryAt:
     question: QuestionRecord | None
 
     def compose(self, changes: dict[str, Any]) -> tuple[Composition, list[Fate]]:
-        """Composes the turn with some settings changed; also the fates of its evidence."""
+        """Composes the turn with some settings changed; also the fates of its evidence. Another
+        provider embeds the whole memory first."""
         settings = self.settings.vary(**changes)
-        memory = Memory(self.state.memory.store, settings, self.clock)
+        embedder = provided(settings.provider).embedder if settings.provider else None
+        memory = Memory(self.state.memory.store, settings, self.clock, embedder)
         message = self.message
         composition = memory.compose(self.talk.owner, message.thread, message, self.talk.persona)
         evidence = self.question.evidence if self.question else []
@@ -263,7 +267,10 @@ def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
     talk = in_one_thread(talk) if arm.one_thread else talk
     settings = settings_of(run, talk)
     clock = VirtualClock()
-    state = Replayed(Memory(InMemoryStore(), settings, clock))
+    embedder = provided(settings.provider).embedder if settings.provider else None
+    if not isinstance(embedder, LearningEmbedder):
+        embedder = None  # it may come later, with all texts at once
+    state = Replayed(Memory(InMemoryStore(), settings, clock, embedder))
     number = -1
     for happening in happenings(talk):
         clock.time = happening.asked_at if isinstance(happening, QuestionRecord) else happening.time

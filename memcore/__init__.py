@@ -2,22 +2,32 @@
 
 from memcore.brains import anthropic_request, openai_messages
 from memcore.composer.render import shows
-from memcore.errors import InvalidInput, MnemoscopeError, NotFound
+from memcore.embedders import choose as choose_embedder
+from memcore.embedders import embedder_named
+from memcore.errors import InvalidInput, MnemoscopeError, NotFound, ProviderError
 from memcore.memory import Memory, open_memory
-from memcore.settings import Settings, load_settings
+from memcore.ports import Embedder, LearningEmbedder
+from memcore.ranking import relevant
+from memcore.settings import Settings, cache_folder, load_settings
 from memcore.text import local_day, query_stems
+from memcore.text import sentences as text_sentences
 from memcore.text import stems as text_stems
 from memcore.types import (
     PAGE,
     Account,
     Composition,
+    Cutoff,
+    EmbedRole,
     Item,
     Layer,
     LayerAccount,
+    Matrix,
     Message,
     Note,
     Owner,
+    PassageKind,
     PromptLayer,
+    ProviderIdentity,
     Reason,
     Summary,
     Turn,
@@ -29,27 +39,40 @@ __all__ = [
     "PAGE",
     "Account",
     "Composition",
+    "Cutoff",
+    "EmbedRole",
+    "Embedder",
     "InvalidInput",
     "Item",
     "Layer",
     "LayerAccount",
+    "LearningEmbedder",
+    "Matrix",
     "Memory",
     "Message",
     "MnemoscopeError",
     "NotFound",
     "Note",
     "Owner",
+    "PassageKind",
     "PromptLayer",
+    "ProviderError",
+    "ProviderIdentity",
     "Reason",
     "Settings",
     "Summary",
     "Turn",
     "anthropic_request",
+    "cache_folder",
+    "choose_embedder",
+    "embedder_named",
     "load_settings",
     "local_day",
     "open_memory",
     "openai_messages",
     "query_stems",
+    "relevant",
     "shows",
+    "text_sentences",
     "text_stems",
 ]

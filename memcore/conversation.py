@@ -8,6 +8,7 @@ from datetime import datetime
 
 from memcore import text as analysis
 from memcore.errors import InvalidInput
+from memcore.indexing import Index
 from memcore.ports import Store
 from memcore.ranking import rank
 from memcore.settings import Settings
@@ -19,11 +20,12 @@ SNIPPET = 160
 
 
 class Conversation:
-    """Messages of every owner, over one store."""
+    """Messages of every owner, over one store. With an `index` each is embedded once stored."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, index: Index | None = None) -> None:
         self._store = store
         self._settings = settings
+        self._index = index
 
     def append(self, owner: Owner, message: Message) -> Message:
         """Stores a message with its search entry, in one transaction; returns it with its place.
@@ -36,6 +38,8 @@ class Conversation:
         with self._store.transaction() as tx:
             stored = tx.messages.append(owner, message, passage_stems(message))
             tx.queue.add(owner, QueuedPassage("message", message.id, 1))
+        if self._index is not None:
+            self._index.keep_up(owner)
         return stored
 
     def recent(

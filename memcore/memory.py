@@ -6,10 +6,12 @@ from collections import OrderedDict
 from pathlib import Path
 
 from memcore.composer import Composer
+from memcore.composer.limits import TimeLimit
 from memcore.conversation import Conversation
 from memcore.errors import InvalidInput
+from memcore.indexing import Index
 from memcore.notes import Notes
-from memcore.ports import Clock, Store
+from memcore.ports import Clock, Embedder, Store
 from memcore.settings import Settings, load_settings
 from memcore.stores.sqlite import SqliteStore
 from memcore.summary import Summaries
@@ -19,16 +21,19 @@ _REMEMBERED_TURNS = 1_000
 
 
 class Memory:
-    """Conversation, notes, summaries and the composer over one store."""
+    """Conversation, notes, summaries, the index and the composer over one store."""
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, embedder: Embedder | None = None
+    ) -> None:
         self.store = store
         self.settings = settings
         self.clock = clock
-        self.conversation = Conversation(store, settings)
-        self.notes = Notes(store, settings, clock)
+        self.index = Index(store, settings, clock, embedder, TimeLimit().run)
+        self.conversation = Conversation(store, settings, self.index)
+        self.notes = Notes(store, settings, clock, self.index)
         self.summaries = Summaries(store)
-        self._composer = Composer(store, settings)
+        self._composer = Composer(store, settings, self.index)
         self._previous: OrderedDict[tuple[Owner, str], str] = OrderedDict()
 
     def compose(
@@ -36,10 +41,12 @@ class Memory:
     ) -> Composition:
         """Composes one turn. A message given as text is taken as the person's, said now.
 
-        Call it once per turn, with the message stored before it or not at all.
+        Call it once per turn, with the message stored before it or not at all. What waits to be
+        embedded is embedded first, for as long as a layer may take.
         """
         if isinstance(message, str):
             message = Message("", thread, "user", owner.person, self.clock.now(), message)
+        self.index.keep_up(owner)
         key = (owner, thread)
         previous = self._previous.pop(key, None)
         composition = self._composer.compose(owner, thread, message, persona, previous)
@@ -53,16 +60,26 @@ class Memory:
 
 
 def open_memory(
-    url: str | Path, clock: Clock, settings: Settings | None = None, durable: bool = True
+    url: str | Path,
+    clock: Clock,
+    settings: Settings | None = None,
+    durable: bool = True,
+    embedder: Embedder | None = None,
 ) -> Memory:
     """Opens the memory kept at a path or `sqlite:///path`, made where there is none.
 
-    `durable=False` does not wait for the disk at each write. Raises `InvalidInput` for another kind
-    of address and what `SqliteStore` raises.
+    `durable=False` does not wait for the disk at each write. Without an `embedder` it is the one
+    that `settings.provider` names, if any. Raises `InvalidInput` for another kind of address or an
+    unknown provider, `MissingPackage`, and what `SqliteStore` raises.
     """
+    settings = settings or load_settings()
     address = str(url)
     kind, separator, rest = address.partition("://")
     if separator and kind != "sqlite":
         raise InvalidInput(f"no store for {kind}://; give a path or sqlite:///path")
     path = Path(rest.removeprefix("/") if separator else address)
-    return Memory(SqliteStore(path, durable), settings or load_settings(), clock)
+    if embedder is None and settings.provider:
+        from memcore.embedders import embedder_named  # nothing of it is needed otherwise
+
+        embedder = embedder_named(settings.provider)
+    return Memory(SqliteStore(path, durable), settings, clock, embedder)

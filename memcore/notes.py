@@ -12,6 +12,7 @@ from datetime import date
 from typing import get_args
 
 from memcore.errors import InvalidInput, NoteTooLong, NotFound, StaleRevision
+from memcore.indexing import Index
 from memcore.ports import Clock, Store
 from memcore.screening import refuse_secrets
 from memcore.settings import Settings
@@ -20,10 +21,16 @@ from memcore.types import PAGE, Event, Note, Owner, QueuedPassage, Writer
 
 
 class Notes:
-    """The curated page and the dated notes of every owner, over one store."""
+    """The curated page and the dated notes of every owner, over one store.
 
-    def __init__(self, store: Store, settings: Settings, clock: Clock) -> None:
+    What a write leaves in the index queue is embedded after its commit, where there is an `index`.
+    """
+
+    def __init__(
+        self, store: Store, settings: Settings, clock: Clock, index: Index | None = None
+    ) -> None:
         self._store = store
+        self._index = index
         self._settings = settings
         self._clock = clock
 
@@ -57,6 +64,7 @@ class Notes:
             tx.queue.add(owner, QueuedPassage("note", key, note.revision))
             detail = f"revision {note.revision}, {len(text)} characters"
             tx.journal.append(owner, Event(now, writer, "note written", key, note.sources, detail))
+        self._keep_up(owner)
         return note
 
     def delete(self, owner: Owner, key: str, *, actor: str) -> None:
@@ -68,7 +76,9 @@ class Notes:
             if not tx.notes.delete(owner, key):
                 raise NotFound(f"there is no note {key!r} of {owner}")
             tx.queue.remove(owner, "note", key)
+            tx.vectors.remove(owner, "note", key)
             tx.journal.append(owner, Event(self._clock.now(), actor, "note deleted", key))
+        self._keep_up(owner)
 
     def get(self, owner: Owner, key: str) -> Note | None:
         """The newest revision of a note, None where there is none."""
@@ -88,6 +98,10 @@ class Notes:
     def today(self) -> str:
         """The key of today's dated note: the owner's local day."""
         return local_day(self._clock.now(), self._settings.zone).isoformat()
+
+    def _keep_up(self, owner: Owner) -> None:
+        if self._index is not None:
+            self._index.keep_up(owner)
 
     def _checked(self, key: str, text: str, writer: str) -> str:
         if key != PAGE:

@@ -18,6 +18,7 @@ from memcore.types import (
     Matches,
     Matrix,
     Message,
+    Near,
     Note,
     Owner,
     PassageKind,
@@ -81,6 +82,11 @@ class Messages(Protocol):
         """The messages of these ids that exist, in the order asked."""
         ...
 
+    def ids(self, owner: Owner, after: str, limit: int) -> list[str]:
+        """Ids of the owner's messages in rising order, from the first behind `after` on; "" is
+        before all."""
+        ...
+
     def recent(
         self, owner: Owner, thread: str, limit: int, before: int | None = None
     ) -> list[Message]:
@@ -101,6 +107,10 @@ class Messages(Protocol):
 
     def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
         """Where the messages of these numbers stand, in any order."""
+        ...
+
+    def located_by_id(self, owner: Owner, ids: Sequence[str]) -> list[Located]:
+        """Where the messages of these ids stand that exist, in any order."""
         ...
 
 
@@ -151,15 +161,18 @@ class Queue(Protocol):
         """Queues an item, in place of an earlier revision of it that waits."""
         ...
 
-    def remove(self, owner: Owner, kind: PassageKind, item: str) -> None: ...
+    def remove(
+        self, owner: Owner, kind: PassageKind, item: str, revision: int | None = None
+    ) -> bool:
+        """Takes an item out; with `revision` only where that revision of it waits. Returns whether
+        it was taken out."""
+        ...
 
     def refused(self, owner: Owner, passage: QueuedPassage, error: str) -> None:
         """Notes that a provider refused this revision of an item: one more attempt, and why."""
         ...
 
-    def waiting(
-        self, owner: Owner, limit: int, attempts: int | None = None
-    ) -> list[QueuedPassage]:
+    def waiting(self, owner: Owner, limit: int, attempts: int | None = None) -> list[QueuedPassage]:
         """Oldest first. With `attempts`, only those that were refused fewer times than that."""
         ...
 
@@ -203,8 +216,8 @@ class Vectors(Protocol):
         query: Matrix,
         limit: int,
         among: Sequence[str] = (),
-    ) -> list[tuple[str, float]]:
-        """Items with their best passage's cosine to the query `[width]`, best first, ties by item:
+    ) -> list[Near]:
+        """Items by their best passage's cosine to the query `[width]`, best first, ties by item:
         the best `limit`, and besides them those of `among` that have a vector.
         """
         ...

@@ -1,4 +1,4 @@
-"""The one ranking: BM25 over one owner's messages, from what any store counts.
+"""The one ranking of one owner's messages: BM25, meaning, or both, from what any store counts.
 
 Computed here and not in a store, so that every store ranks alike and no other tenant's text moves a
 score.
@@ -7,13 +7,13 @@ score.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
 from memcore.ports import Messages
 from memcore.settings import Settings
-from memcore.types import LONGEST, Located, Matches, Owner
+from memcore.types import LONGEST, Located, Matches, Near, Owner
 
 _CANDIDATES = 3
 """How many times as many messages as are wanted have their neighbours weighed."""
@@ -21,21 +21,36 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
+_POWER = 1.5
+"""To which the contrast of a message is raised, so that one that stands out counts for more than
+the many that are somewhat near. Chosen together with `meaning_weight`: docs/decisions/0010."""
+
+
 class Ranked(NamedTuple):
-    """A found message: where it stands, its number of characters, and its score."""
+    """A found message: where it stands, its number of characters, and its score.
+
+    `words` is its own BM25 score, None where it has no word of the query; `cosine` is its nearness
+    by meaning, None where that was not asked or it has no vector.
+    """
 
     id: str
     thread: str
     place: int
     size: int
     score: float
+    words: float | None = None
+    cosine: float | None = None
 
 
 class Ranking(NamedTuple):
-    """The best messages, best first, and how many hold a word of the query at all."""
+    """The best messages, best first, and how many were found at all."""
 
     best: list[Ranked]
     found: int
+
+
+Meant = Callable[[int, Sequence[str]], Sequence[Near]]
+"""The given number of messages nearest by meaning, and besides them those of these ids."""
 
 
 def rank(
@@ -50,20 +65,22 @@ def rank(
     admit: Callable[[Located], bool] = lambda _: True,
     boost: Callable[[Located], float] | None = None,
     neighbours: bool = False,
+    meant: Meant | None = None,
 ) -> Ranking:
     """At most `count` messages of an owner by their score for the stems, best first; ties by newer,
     then by id.
 
     `since` and `until` are included; `admit` leaves messages out. `boost` multiplies a message's
     own score. With `neighbours`, shares of the scores around it in its thread are added: what is
-    asked about often stands beside what answers it. Of the messages found, the best `count` times
-    three by their own score are considered for that.
+    asked about often stands beside what answers it. With `meant`, nearness by meaning counts beside
+    the words, or alone where no stems are given. Of the messages found in either way, the best
+    `count` times three by that way's own score are considered for all this.
     """
-    found = messages.matches(owner, stems)
+    found = messages.matches(owner, stems) if stems or meant is None else Matches(0, 0.0, {})
     scores = bm25(found, settings)
     first = -math.inf if since is None else (since - _EPOCH) // _MICROSECOND
     last = math.inf if until is None else (until - _EPOCH) // _MICROSECOND
-    wanted = count * _CANDIDATES if neighbours or boost else count
+    wanted = count * _CANDIDATES if neighbours or boost or meant else count
     candidates: list[Located] = []
     # equal scores: the one stored later first, so that a cut-off is the same every time
     order = sorted(sorted(scores, reverse=True), key=scores.__getitem__, reverse=True)
@@ -73,14 +90,52 @@ def rank(
         if len(candidates) >= wanted:
             break
     own = {one.number: scores[one.number] for one in candidates}
+    cosines: dict[str, float] = {}
+    if meant is not None:
+        near = meant(wanted, [one.id for one in candidates])
+        cosines = {one.item: one.cosine for one in near}
+        known = {one.id for one in candidates}
+        others = messages.located_by_id(owner, [id for id in cosines if id not in known])
+        candidates += [one for one in others if first <= one.time <= last and admit(one)]
+        own = _fused(candidates, scores, found, near, settings)
     if boost is not None:
         own = {one.number: own[one.number] * boost(one) for one in candidates}
     total = _with_neighbours(candidates, own, settings) if neighbours else own
     best = sorted([(-total[one.number], -one.time, one.id, one) for one in candidates])[:count]
     return Ranking(
-        [Ranked(id, one.thread, one.place, one.size, -score) for score, _, id, one in best],
-        len(scores),
-    )
+        [
+            Ranked(id, one.thread, one.place, one.size, -score, scores.get(one.number),
+                   cosines.get(id))
+            for score, _, id, one in best
+        ],
+        max(len(scores), len(candidates)),
+    )  # fmt: skip
+
+
+def _fused(
+    candidates: Sequence[Located],
+    words: Mapping[int, float],
+    found: Matches,
+    near: Sequence[Near],
+    settings: Settings,
+) -> dict[int, float]:
+    """Words and meaning in one score by message number, so that neither one's scale matters.
+
+    BM25 in its standard deviations over all the owner's messages, and the contrast to the power
+    `_POWER`, nothing below the mean. `meaning_weight` is the share of the latter, all of it where
+    no words count.
+    """
+    share = settings.meaning_weight if found.postings else 1.0
+    count = max(found.documents, 1)
+    mean = math.fsum(words.values()) / count
+    variance = math.fsum(score * score for score in words.values()) / count - mean * mean
+    by_words = (1 - share) / math.sqrt(variance) if variance > 0 else 0.0
+    contrast = {one.item: max(one.contrast, 0.0) for one in near}
+    return {
+        one.number: by_words * words.get(one.number, 0.0)
+        + share * contrast.get(one.id, 0.0) ** _POWER
+        for one in candidates
+    }
 
 
 def relevant(score: float, cutoff: float | None) -> bool:

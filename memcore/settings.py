@@ -6,6 +6,10 @@ The only module of `memcore` that reads the environment: `MNEMOSCOPE_CEILING=120
 
 from __future__ import annotations
 
+import json
+import os
+import sys
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -50,10 +54,13 @@ class Settings(BaseSettings):
     excerpts_cutoff: float | None = Field(
         default=None, description="score from which a hit may be quoted; none: nothing is cut"
     )
-    provider: str = Field(
-        default="",
+    provider: str | None = Field(
+        default=None,
         description="what embeds text: auto, packaged, tfidf, sentence-transformers:MODEL, "
         "openai:MODEL@URL; none: no vectors",
+    )
+    meaning_weight: float = Field(
+        default=0.6, ge=0, le=1, description="share of meaning beside words in a hybrid search"
     )
     cutoffs: tuple[Cutoff, ...] = Field(
         default=(), description="calibrated cutoffs, each for one provider and kind of passage"
@@ -84,6 +91,16 @@ class Settings(BaseSettings):
     layer_seconds: float | None = Field(
         default=2.0, gt=0, description="time limit of one layer's reading; none: no limit"
     )
+
+    @field_validator("cutoffs", mode="before")
+    @classmethod
+    def _from_text(cls, given: Any) -> Any:
+        if not isinstance(given, str):
+            return given
+        try:
+            return json.loads(given)
+        except ValueError as error:
+            raise ValueError("cutoffs are a JSON list of calibrated cutoffs") from error
 
     @field_validator("timezone")
     @classmethod
@@ -126,6 +143,28 @@ class Settings(BaseSettings):
                 for fault in error.errors()
             )
             raise InvalidSettings(f"settings not accepted: {faults}") from error
+
+
+def cache_folder() -> Path:
+    """Where what can be computed again is kept: `MNEMOSCOPE_CACHE`, else the folder that the
+    platform has for that. It need not exist."""
+    if given := os.environ.get("MNEMOSCOPE_CACHE"):
+        return Path(given).expanduser()
+    if sys.platform == "win32":
+        local = os.environ.get("LOCALAPPDATA")
+        return (
+            (Path(local) if local else Path.home() / "AppData" / "Local") / "mnemoscope" / "cache"
+        )
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Caches" / "mnemoscope"
+    given = os.environ.get("XDG_CACHE_HOME", "")
+    # The specification of these folders has relative paths ignored.
+    return (Path(given) if Path(given).is_absolute() else Path.home() / ".cache") / "mnemoscope"
+
+
+def api_key(name: str = "OPENAI_API_KEY") -> str | None:
+    """The key that stands in this environment variable, None where none does."""
+    return os.environ.get(name, "").strip() or None
 
 
 def load_settings() -> Settings:

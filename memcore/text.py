@@ -194,6 +194,22 @@ def sentences(text: str) -> list[tuple[int, int]]:
     return trimmed
 
 
+def pieces(text: str, limit: int) -> list[tuple[int, int]]:
+    """A text as `(start, end)` of runs of whole sentences of at most `limit` characters each.
+
+    A sentence that is longer is cut at white space where there is any.
+    """
+    runs: list[tuple[int, int]] = []
+    for start, end in (
+        part for whole in sentences(text) for part in _split_long(text, *whole, limit)
+    ):
+        if runs and end - runs[-1][0] <= limit:
+            runs[-1] = (runs[-1][0], end)
+        else:
+            runs.append((start, end))
+    return runs
+
+
 def cut_around(text: str, wanted: Iterable[str], limit: int) -> tuple[int, int]:
     """Where to cut a text of more than `limit` characters so that it shows the wanted stems.
 

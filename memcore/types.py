@@ -196,6 +196,19 @@ class Matches:
     postings: Mapping[str, Mapping[int, int]]
 
 
+class Near(NamedTuple):
+    """An item that a search by meaning brought, by its best passage.
+
+    `cosine` is what a provider's cutoff is compared with. `contrast` is how far it stands out: in
+    standard deviations above the mean of all passages searched, once what these have in common
+    (their mean vector) is taken out of them and of the query.
+    """
+
+    item: str
+    cosine: float
+    contrast: float
+
+
 @dataclass(frozen=True, slots=True)
 class MessageHit:
     """A message that a search found, with its score and the piece that matched best."""
@@ -269,11 +282,12 @@ class LayerAccount:
 class VectorAccount:
     """What meaning could do for a turn.
 
-    `invisible` passages of the owner were embedded by another provider, `waiting` items are not
-    embedded yet. `error` says why the turn had no vectors, empty where it had them or needed none.
+    `identity` is None where the provider cannot say who it is. `invisible` passages of the owner
+    were embedded by another, `waiting` items are not embedded yet. `error` says what the provider
+    failed with, empty where it did not or was not asked.
     """
 
-    identity: ProviderIdentity
+    identity: ProviderIdentity | None
     invisible: int = 0
     waiting: int = 0
     error: str = ""

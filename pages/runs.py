@@ -143,6 +143,11 @@ def _broken(info: RunInfo, state: str) -> None:
 
 
 def _manifest(info: RunInfo) -> None:
+    provider = info.manifest.get("provider")
+    if isinstance(provider, dict):
+        st.caption(wording.DETAIL_PROVIDER)
+        told = (provider.get("label") or provider.get("name"), provider.get("why"))
+        st.text("\n".join(str(one) for one in told if one))
     st.caption(wording.DETAIL_SETTINGS)
     st.dataframe(settings_of(info), hide_index=True)
     repairs = info.manifest.get("dataset")

@@ -48,7 +48,7 @@ def load(source: str | Path, format: str = AUTO, limit: int | None = None) -> Da
     if format != AUTO and format not in FORMATS:
         reason = f"{format!r} is no format; give {AUTO} or {_formats()}"
         raise DatasetError([Fault(str(source), 0, "format", reason)])
-    path = _locate(source)
+    path = locate(source)
     dataset = FORMATS[_recognise(path) if format == AUTO else format].loads(path)
     return dataset if limit is None else _first(dataset, limit, path)
 
@@ -58,7 +58,8 @@ def bundled() -> tuple[str, ...]:
     return tuple(sorted(path.stem for path in BUNDLED.glob("*.jsonl")))
 
 
-def _locate(source: str | Path) -> Path:
+def locate(source: str | Path) -> Path:
+    """The path of a file, a folder or a bundled dataset. Raises `DatasetError` for none of them."""
     name = str(source)
     try:
         if name and Path(source).exists():

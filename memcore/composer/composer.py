@@ -13,12 +13,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
 
-from memcore.composer import excerpts, history, notes, render
+from memcore.composer import excerpts, history, meaning, notes, render
 from memcore.composer.budget import Fit, fit, left
 from memcore.composer.history import History
 from memcore.composer.limits import TimeLimit
+from memcore.composer.meaning import Meaning
+from memcore.indexing import Index
 from memcore.ports import Store, Transaction
 from memcore.settings import Settings
+from memcore.text import real_words
 from memcore.types import (
     Account,
     Composition,
@@ -27,6 +30,7 @@ from memcore.types import (
     LayerAccount,
     LayerStatus,
     Message,
+    Near,
     Owner,
     PromptLayer,
     Reason,
@@ -34,6 +38,8 @@ from memcore.types import (
 )
 
 T = TypeVar("T")
+_EVERY = 10**9
+"""Notes; more than anybody has."""
 
 
 @dataclass(slots=True)
@@ -68,9 +74,10 @@ class _Row:
 class Composer:
     """Composes turns over one store. Holds nothing between turns."""
 
-    def __init__(self, store: Store, settings: Settings) -> None:
+    def __init__(self, store: Store, settings: Settings, index: Index | None = None) -> None:
         self._store = store
         self._settings = settings
+        self._index = index
         self._limit = TimeLimit()
 
     def compose(
@@ -83,10 +90,13 @@ class Composer:
     ) -> Composition:
         """What the model is shown for `message`, which may but need not be stored already.
 
-        Never raises for a store that fails or hangs: the layer is then missing and the account says
-        why. `previous_system` is the previous turn's system prompt, for the account's `unchanged`.
+        Never raises for a store or a provider that fails or hangs: the layer is then missing, or
+        ordered without meaning, and the account says why. `previous_system` is the previous turn's
+        system prompt, for the account's `unchanged`.
         """
-        turn = _Turn(self._store, self._settings, self._limit, owner, thread, message)
+        words = len(real_words(message.text))
+        meant = meaning.ask(self._store, self._index, owner, message.text, words, self._settings)
+        turn = _Turn(self._store, self._settings, self._limit, owner, thread, message, words, meant)
         return turn.compose(persona, previous_system)
 
 
@@ -101,7 +111,11 @@ class _Turn:
         owner: Owner,
         thread: str,
         message: Message,
+        words: int,
+        meant: Meaning,
     ) -> None:
+        self._words = words
+        self._meaning = meant
         self._store = store
         self._settings = settings
         self._limit = limit
@@ -200,14 +214,24 @@ class _Turn:
         row.cap, row.off = self._settings.notes_cap, self._settings.notes_cap == 0
         if row.off:
             return ""
+        overhead, meant = render.cost_of(Layer.NOTES), self._meaning
+        cutoff = meant.cutoff(self._settings, "note")
+        near: list[Near] = []
         row.order = "the page, then newest first"
-        overhead = render.cost_of(Layer.NOTES)
+        if meant.reaches("note"):
+            near = self._read(
+                Layer.NOTES, lambda parts: meant.near(parts, self._owner, "note", _EVERY, ()), near
+            )
+            row.order = f"the page, then by meaning ({meaning.told(cutoff)}), then newest first"
+        elif meant.account and meant.account.error:
+            row.note = f"degraded: not ordered by meaning, {meant.account.error}"
+        cosines = {one.item: one.cosine for one in near}
 
         def chosen(limit: int) -> notes.Choice:
             return self._read(
                 Layer.NOTES,
-                lambda parts: notes.take(parts, self._owner, limit, overhead),
-                notes.Choice([], []),
+                lambda parts: notes.take(parts, self._owner, limit, overhead, cosines, cutoff),
+                notes.NONE,
             )
 
         choice = chosen(row.cap)
@@ -240,6 +264,8 @@ class _Turn:
                 shown,
                 settings,
                 render.cost_of(Layer.EXCERPTS),
+                self._words,
+                self._meaning,
             ),
             excerpts.Found(),
         )
@@ -299,6 +325,7 @@ class _Turn:
             total - received[Layer.PERSONA],
             total,
             unchanged,
+            self._meaning.account,
         )
 
 

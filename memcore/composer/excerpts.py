@@ -9,14 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from typing import NamedTuple
 
 from memcore import text as analysis
 from memcore.composer import render
+from memcore.composer.meaning import Meaning, told
 from memcore.ports import Transaction
 from memcore.ranking import Ranked, rank, relevant
 from memcore.screening import mask
 from memcore.settings import Settings
-from memcore.types import Excerpt, Item, Layer, Located, Message, Owner, Reason
+from memcore.types import (
+    Excerpt,
+    Item,
+    Layer,
+    Located,
+    Message,
+    Near,
+    Owner,
+    Reason,
+    SearchMode,
+)
 
 _SHORTEST = 20
 """Characters below which a piece of a message says too little to be quoted."""
@@ -43,43 +55,85 @@ def find(
     shown: Callable[[str, int], bool],
     settings: Settings,
     overhead: int,
+    words: int,
+    meaning: Meaning,
 ) -> Found:
-    """Searches by the whole message and makes at most `excerpts_limit` passages.
+    """Searches by the whole message, which has so many real `words`, and makes at most
+    `excerpts_limit` passages.
 
     `shown(thread, place)` tells what the window shows already. `overhead` is what the layer costs
     beside its excerpts; with it they stay within `excerpts_cap`. Returns no excerpts, and says why,
-    where the message has too few real words.
+    where the message has too few real words. Where nothing can be found by meaning, words alone
+    count, and the note says that the search is degraded.
     """
-    words = analysis.real_words(message.text)
-    if len(words) < settings.min_real_words:
-        count = "1 real word" if len(words) == 1 else f"{len(words)} real words"
+    if words < settings.min_real_words:
+        count = "1 real word" if words == 1 else f"{words} real words"
         return Found(note=f"not searched: {count}, {settings.min_real_words} are needed")
     wanted = analysis.query_stems(message.text)
+    mode = settings.search_mode if meaning.reaches("message") else "lexical"
     own = parts.messages.place_of(owner, message.thread, message.id)
 
     def said(one: Located) -> bool:  # before the message, of those of its very time
         return own is None or one.thread != message.thread or one.place < own
 
+    def meant(count: int, among: Sequence[str]) -> Sequence[Near]:
+        return meaning.near(parts, owner, "message", count, tuple(among))
+
     ranking = rank(
         parts.messages,
         owner,
-        wanted,
+        () if mode == "semantic" else wanted,
         settings,
         settings.search_depth,
         until=message.time,
         admit=said,
         boost=_day_boost(message, settings),
         neighbours=True,
+        meant=None if mode == "lexical" else meant,
     )
-    result = _Passages(parts, owner, message, wanted, shown, settings, overhead).take(ranking.best)
-    result.order = "lexical: BM25, neighbours weighed"
-    if settings.search_mode != "lexical":
-        result.order += f" ({settings.search_mode} was asked, there are no vectors)"
+    cutoff = None if mode == "lexical" else meaning.cutoff(settings, "message")
+    by_meaning = cutoff.cutoff if cutoff else None
+    bar = _Bar(mode, settings.excerpts_cutoff if mode == "lexical" else by_meaning)
+    making = _Passages(parts, owner, message, wanted, shown, settings, overhead, bar)
+    result = making.take(ranking.best)
+    result.order = _ORDERS[mode]
+    if mode != "lexical":
+        result.order += f"; {told(cutoff)}"
+    notes = []
+    if mode != settings.search_mode:
+        notes.append(f"degraded: {settings.search_mode} was asked, {meaning.why_not('message')}")
     if not ranking.best:
-        result.note = "searched: no earlier message has a word of it"
+        by_words = mode == "lexical"
+        notes.append(f"searched: no earlier message {'has a word of it' if by_words else 'found'}")
     elif ranking.found > len(ranking.best):
-        result.note = f"{ranking.found} messages found, the best {len(ranking.best)} ranked"
+        notes.append(f"{ranking.found} messages found, the best {len(ranking.best)} ranked")
+    result.note = "; ".join(notes)
     return result
+
+
+_ORDERS: dict[SearchMode, str] = {
+    "lexical": "lexical: BM25, neighbours weighed",
+    "semantic": "semantic: meaning, neighbours weighed",
+    "hybrid": "hybrid: BM25 and meaning, neighbours weighed",
+}
+
+
+class _Bar(NamedTuple):
+    """What a hit has to reach. By words alone it is a BM25 score with its neighbours'; by meaning a
+    cosine, which a hit that has words of the message in a hybrid search need not reach."""
+
+    mode: SearchMode
+    cutoff: float | None
+
+    def refuses(self, hit: Ranked) -> str:
+        """Why a hit is below it; empty where it is not."""
+        if self.cutoff is None or (self.mode == "hybrid" and hit.words is not None):
+            return ""
+        score = hit.score if self.mode == "lexical" else hit.cosine
+        if score is not None and relevant(score, self.cutoff):
+            return ""
+        found = "no vector" if score is None else f"scored {score:.4g}"
+        return f"{found} of {self.cutoff:.4g}"
 
 
 def _day_boost(message: Message, settings: Settings) -> Callable[[Located], float] | None:
@@ -107,7 +161,9 @@ class _Passages:
         shown: Callable[[str, int], bool],
         settings: Settings,
         overhead: int,
+        bar: _Bar,
     ) -> None:
+        self._bar = bar
         self._parts = parts
         self._owner = owner
         self._asked = asked
@@ -122,7 +178,7 @@ class _Passages:
         self._score_at = {(one.thread, one.place): one.score for one in ranked}
         made: list[tuple[datetime, Excerpt]] = []
         items: list[Item] = []
-        cutoff, limit = self._settings.excerpts_cutoff, self._settings.excerpts_limit
+        limit = self._settings.excerpts_limit
         allowed = "1 is allowed" if limit == 1 else f"{limit} are allowed"
         left = self._settings.excerpts_cap - self._overhead
         for number, hit in enumerate(ranked, start=1):
@@ -130,8 +186,8 @@ class _Passages:
             reason, detail = None, ""
             if self._shown(*at):
                 reason = Reason.IN_WINDOW
-            elif not relevant(hit.score, cutoff):
-                reason, detail = Reason.BELOW_CUTOFF, f"scored {hit.score:.4g} of {cutoff:.4g}"
+            elif below := self._bar.refuses(hit):
+                reason, detail = Reason.BELOW_CUTOFF, below
             elif at in self._taken:
                 reason, detail = Reason.DUPLICATE, f"quoted with number {self._taken[at]}"
             elif len(made) >= limit:
@@ -149,7 +205,7 @@ class _Passages:
                 else:
                     left -= len(excerpt.text) + (1 if made else 0)
                     made.append((around[centre].time, excerpt))
-                    items.append(_kept(excerpt, number))
+                    items.append(_kept(excerpt, number, _parts_of(hit)))
                     continue
             items.append(
                 Item(Layer.EXCERPTS, hit.id, "message", hit.size, False, number, reason, detail,
@@ -255,9 +311,16 @@ class _Passages:
         return around[start:end]
 
 
-def _kept(excerpt: Excerpt, number: int) -> Item:
+def _parts_of(hit: Ranked) -> str:
+    """What a score of words and meaning is made of; empty where only words were asked."""
+    if hit.cosine is None:
+        return ""
+    return f"cosine {hit.cosine:.3f}" + (f", BM25 {hit.words:.3g}" if hit.words else ", no word")
+
+
+def _kept(excerpt: Excerpt, number: int, detail: str) -> Item:
     return Item(
-        Layer.EXCERPTS, excerpt.seed, "excerpt", len(excerpt.text), True, number, None, "",
+        Layer.EXCERPTS, excerpt.seed, "excerpt", len(excerpt.text), True, number, None, detail,
         excerpt.score, excerpt.messages, excerpt.cut,
     )  # fmt: skip
 

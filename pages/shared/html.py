@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape
 
-from eval.figures import LAYER_COLOURS, LOST_COLOUR, QUIET_COLOUR
+from eval.figures import LAYER_COLOURS, LOST_COLOUR, QUIET_COLOUR, REACHED_COLOUR
 from memcore import Layer
 
 
@@ -127,6 +127,19 @@ mark.m-found { background: color-mix(in srgb, currentColor 22%, transparent); co
 .m-line > .m-words { min-height: 1.1em; flex: 1; }
 .m-line.m-entered { background: color-mix(in srgb, #0072B2 17%, transparent); }
 .m-line.m-left { background: color-mix(in srgb, #D55E00 15%, transparent); }
+.m-plain tr:last-child td { font-weight: inherit; }
+.m-cases { display: grid; grid-template-columns: 1fr 1fr; gap: .5rem; margin-top: .4rem; }
+.m-case { border: 1px solid color-mix(in srgb, var(--m) 45%, transparent); min-width: 0;
+  border-left: .4rem solid var(--m); border-radius: .4rem; padding: .3rem .6rem .4rem; }
+.m-case > .m-head { display: flex; justify-content: space-between; flex-wrap: wrap; gap: 0 .6rem;
+  font-size: .85rem; margin-bottom: .25rem; }
+.m-pair { display: flex; gap: .55rem; font-size: .84rem; padding: .22rem 0;
+  border-top: 1px solid color-mix(in srgb, currentColor 12%, transparent); }
+.m-pair > div { min-width: 0; flex: 1; }
+.m-score { font-variant-numeric: tabular-nums; font-weight: 600; }
+.m-pair .m-words { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;
+  overflow: hidden; }
+.m-pair .m-scored { opacity: .72; }
 .m-line.m-skip { opacity: .6; font-style: italic; }
 """
 
@@ -134,7 +147,7 @@ mark.m-found { background: color-mix(in srgb, currentColor 22%, transparent); co
 def styles() -> Html:
     """The style sheet of all of it, for light and dark alike."""
     colours = {**{str(layer): colour for layer, colour in LAYER_COLOURS.items()}}
-    colours |= {"lost": LOST_COLOUR, "quiet": QUIET_COLOUR}
+    colours |= {"lost": LOST_COLOUR, "quiet": QUIET_COLOUR, "reached": REACHED_COLOUR}
     rules = [f".m-{name} {{ --m: {colour}; }}" for name, colour in colours.items()]
     rules += [
         f".m-held.m-{layer}, .m-layer.m-{layer} {{ position: relative; }} "

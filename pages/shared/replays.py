@@ -14,12 +14,15 @@ import streamlit as st
 
 from eval.arms import ARMS
 from eval.background import ReplayJob, ReplayRequest
+from eval.calibration_records import cutoffs_as_text
+from eval.cutoff_turn import MODES
 from eval.errors import DatasetError
 from eval.loaders import AUTO, FORMATS, bundled
 from eval.overview import settings_table
+from eval.replay import Progress
 from eval.turns import parse_changes
-from memcore import MnemoscopeError
-from pages.shared import wording, workbench
+from memcore import Cutoff, MnemoscopeError
+from pages.shared import calibrate_saved, wording, workbench
 
 MINE = "replay_job"
 """In the session's state: the replay that was started in it, until its end has been told."""
@@ -70,11 +73,7 @@ def watch(folder: Path) -> None:
     if progress is None:
         where.progress(0.0, wording.REPLAY_READING)
     else:
-        left = _left(progress.seconds_left)
-        says = wording.REPLAY_PROGRESS.format(
-            turns=f"{progress.turns:,}", of_turns=f"{progress.of_turns:,}", left=left
-        )
-        where.progress(min(progress.share, 1.0), says)
+        where.progress(min(progress.share, 1.0), _in_words(progress))
     where.caption(wording.REPLAY_RUNS_ON)
     label = wording.REPLAY_STOPPING if job.stopping else wording.REPLAY_STOP
     if where.button(label, disabled=job.stopping, icon=":material/stop:"):
@@ -117,6 +116,7 @@ def form(folder: Path) -> None:
         format = four.selectbox(
             wording.REPLAY_FORMAT, [AUTO, *FORMATS], help=wording.REPLAY_FORMAT_HELP
         )
+        meaning = _meaning()
         left, right = st.columns([5, 5.6])
         text = left.text_area(
             wording.REPLAY_SETTINGS, placeholder=wording.REPLAY_SETTINGS_HINT, height=96
@@ -126,19 +126,48 @@ def form(folder: Path) -> None:
         if st.form_submit_button(
             wording.REPLAY_START, type="primary", disabled=busy, icon=":material/play_arrow:"
         ):
-            _submit(path.strip() or chosen or "", format, arm, text, limit, folder)
+            source = path.strip() or chosen or ""
+            _submit(source, format, arm, text, limit, folder, meaning)
         if busy:
             st.caption(wording.REPLAY_BUSY)
     with st.expander(wording.REPLAY_SETTINGS_LIST):
         st.dataframe(settings_table(), hide_index=True, height="content")
 
 
-def _submit(source: str, format: str, arm: str, text: str, limit: int | None, folder: Path) -> None:
+def _in_words(progress: Progress) -> str:
+    left = _left(progress.seconds_left)
+    says = wording.REPLAY_PROGRESS.format(
+        turns=f"{progress.turns:,}", of_turns=f"{progress.of_turns:,}", left=left
+    )
+    if not progress.of_texts:
+        return says
+    return wording.REPLAY_EMBEDDING.format(
+        embedded=f"{progress.embedded:,}",
+        of=f"{progress.of_texts:,}",
+        conversation=workbench.escaped(progress.conversation),
+        turns=says,
+    )
+
+
+def _submit(
+    source: str,
+    format: str,
+    arm: str,
+    text: str,
+    limit: int | None,
+    folder: Path,
+    meaning: dict[str, str],
+) -> None:
     if not source:
         st.error(wording.REPLAY_NO_PATH)
         return
     try:
-        changes = parse_changes([line for line in text.splitlines() if line.strip()])
+        lines = parse_changes([line for line in text.splitlines() if line.strip()])
+        changes = meaning | lines
+        mode, provider = changes.get("search_mode", "lexical"), changes.get("provider")
+        if mode in MODES and not provider:
+            st.error(wording.REPLAY_NEEDS_PROVIDER.format(mode=mode), icon=":material/warning:")
+            return
         begin(ReplayRequest(source, format, arm, changes, limit), folder)
     except (MnemoscopeError, OSError) as error:
         workbench.failure(wording.REPLAY_FAILED, error)
@@ -160,6 +189,52 @@ def _faults(error: DatasetError) -> None:
         },
     )
     workbench.download(wording.RUNS_DOWNLOAD, table, "dataset-faults")
+
+
+def _meaning() -> dict[str, str]:
+    """How to find by meaning, as settings: those that differ from no meaning at all."""
+    one, two, three = st.columns([2.4, 2.6, 5.6], vertical_alignment="bottom")
+    mode = one.selectbox(
+        wording.REPLAY_MODE,
+        list(wording.REPLAY_MODES),
+        format_func=lambda name: wording.REPLAY_MODES[name],
+        help=wording.REPLAY_MODE_HELP,
+        key="replay_mode",
+    )
+    provider = two.selectbox(
+        wording.REPLAY_PROVIDER,
+        list(wording.PROVIDERS),
+        format_func=lambda name: wording.PROVIDERS.get(name, name),
+        accept_new_options=True,
+        help=wording.REPLAY_PROVIDER_HELP,
+        key="replay_provider",
+    )
+    found: dict[str, str] = {}
+    if mode and mode != "lexical":
+        found["search_mode"] = mode
+    if provider and provider.strip() != wording.NONE_CHOSEN:
+        found["provider"] = provider.strip()
+    with three:
+        cutoffs = _cutoffs()
+    return found | ({"cutoffs": cutoffs_as_text(cutoffs)} if cutoffs else {})
+
+
+def _cutoffs() -> tuple[Cutoff, ...]:
+    """The saved cutoffs where the person wants them."""
+    try:
+        saved = tuple(one.value for one in calibrate_saved.records())
+    except DatasetError as error:
+        workbench.failure(wording.REPLAY_CUTOFFS_BROKEN, error, warning=True)
+        return ()
+    if not saved:
+        return ()
+    kinds = "; ".join(f"{one.kind}s by {one.identity} from {one.cutoff:g} on" for one in saved)
+    wanted = st.checkbox(
+        wording.REPLAY_CUTOFFS.format(count=len(saved)),
+        help=wording.REPLAY_CUTOFFS_HELP.format(kinds=workbench.escaped(kinds)),
+        key="replay_cutoffs",
+    )
+    return saved if wanted else ()
 
 
 def _arm_in_words(name: str) -> str:

@@ -19,7 +19,8 @@ def as_shown(table: pd.DataFrame, busy: str | None) -> pd.DataFrame:
         {
             wording.COLUMN_MARK: _mark(row),
             wording.COLUMN_ARM: row["arm"] or "–",
-            wording.COLUMN_CHANGED: row["changed"] or wording.NO_CHANGES,
+            wording.COLUMN_PROVIDER: _shown_provider(row["provider"]),
+            wording.COLUMN_CHANGED: _others(row["changed"]) or wording.NO_CHANGES,
             wording.COLUMN_REACHED: row["reached"] * 100,
             wording.COLUMN_INTERVAL: _interval(row),
             wording.COLUMN_CHARACTERS: _characters(row),
@@ -29,7 +30,6 @@ def as_shown(table: pd.DataFrame, busy: str | None) -> pd.DataFrame:
             wording.COLUMN_ERRORS: _errors(row),
             wording.COLUMN_ASKED: f"{_count(row['questions'])} / {_count(row['turns'])}",
             wording.COLUMN_DATASET: row["data"] or "–",
-            wording.COLUMN_PROVIDER: row["provider"] or "–",
             wording.COLUMN_STARTED: row["started"],
             wording.COLUMN_RUN: row["run"],
         }
@@ -45,6 +45,7 @@ def in_words(row: dict[str, Any] | pd.Series[Any]) -> dict[str, str]:
         "arm": escaped(row["arm"] or "?"),
         "dataset": escaped(row["data"] or "?"),
         "changed": f" ({escaped(row['changed'])})" if row["changed"] else "",
+        "others": f" ({escaped(others)})" if (others := _others(row["changed"])) else "",
         "provider": escaped(_provider(row["provider"])),
         "share": escaped(percent(row["reached"])),
         "interval": escaped(interval(row["low"], row["high"])),
@@ -54,6 +55,12 @@ def in_words(row: dict[str, Any] | pd.Series[Any]) -> dict[str, str]:
         "characters": _count(row["characters"]),
         "per": str(row["per"]),
     }
+
+
+def _others(changed: str) -> str:
+    """The changed settings without those that the provider's own words tell."""
+    told = ("provider=", "search_mode=")
+    return ", ".join(one for one in changed.split(", ") if not one.startswith(told))
 
 
 def _mark(row: dict[str, Any]) -> str:
@@ -80,6 +87,10 @@ def _errors(row: dict[str, Any]) -> str:
         one = row["failed_layers"] == 1
         words = wording.ONE_FAILED_LAYER if one else wording.FAILED_LAYERS
         found.append(words.format(count=_count(row["failed_layers"])))
+    if row["provider_errors"] > 0:
+        one = row["provider_errors"] == 1
+        words = wording.ONE_WITHOUT_PROVIDER if one else wording.WITHOUT_PROVIDER
+        found.append(words.format(count=_count(row["provider_errors"])))
     if row["refused"] > 0:
         found.append(wording.REFUSED.format(count=_count(row["refused"])))
     return ", ".join(found) or wording.NO_ERRORS
@@ -87,7 +98,18 @@ def _errors(row: dict[str, Any]) -> str:
 
 def _provider(provider: str) -> str:
     name, _, mode = provider.partition(": ")
-    return wording.NO_PROVIDER.format(mode=mode) if name == "none" else provider or "?"
+    if not provider:
+        return "?"
+    words = wording.NO_PROVIDER if name == "none" else wording.WITH_PROVIDER
+    return words.format(provider=name, mode=mode)
+
+
+def _shown_provider(provider: str) -> str:
+    name, _, mode = provider.partition(": ")
+    if not provider:
+        return "–"
+    words = wording.NO_PROVIDER_SHOWN if name == "none" else wording.PROVIDER_SHOWN
+    return words.format(provider=name, mode=mode)
 
 
 def _count(value: float) -> str:

@@ -8,6 +8,7 @@ import streamlit as st
 from eval.evidence import Fate
 from eval.evidence_path import State, path, ways
 from eval.explain import LAYER_NAMES, search_in_words, verdict
+from eval.meaning import degraded, meant
 from eval.turn_list import Standing, standing
 from eval.turns import TurnView
 from memcore import Layer
@@ -31,6 +32,7 @@ def show(view: TurnView) -> None:
     if failed:
         names = ", ".join(LAYER_NAMES[Layer(name)] for name in failed)
         st.error(wording.FAILED_LAYERS.format(layers=names))
+    meaning(view)
     fates = sorted(view.fates, key=lambda fate: fate.reached)
     for fate in fates[:_SHOWN_AT_ONCE]:
         _evidence(view, fate)
@@ -38,6 +40,18 @@ def show(view: TurnView) -> None:
         with st.expander(wording.MORE_EVIDENCE.format(count=len(rest))):
             for fate in rest:
                 _evidence(view, fate)
+
+
+def meaning(view: TurnView) -> None:
+    """What meaning could do for the turn, in one line, and what it could not."""
+    found = meant(view)
+    if found is not None:
+        st.html(tag("div", tag("b", wording.MEANING), found.words, cls="m-quiet-text"))
+    problem = found.error if found is not None else ""
+    if problem:
+        workbench.failure(wording.PROVIDER_FAILED, problem, warning=True)
+    elif notes := degraded(view):
+        workbench.failure(wording.DEGRADED, "\n".join(notes), warning=True)
 
 
 def in_words(view: TurnView) -> str:

@@ -94,9 +94,12 @@ def _items(view: TurnView) -> None:
         return
     texts = turn_data.item_texts(view)
     table = _table(view, items, texts)
+    titles = dict(wording.ITEM_COLUMNS)
+    if any(item.kept and item.detail for item in items):
+        titles["reason"] = titles["detail"]
     st.caption(wording.ITEM_HINT)
     event = st.dataframe(
-        table.rename(columns=wording.ITEM_COLUMNS),
+        table.rename(columns=titles),
         hide_index=True,
         width="stretch",
         height=min(38 + 35 * len(items), 390),
@@ -108,7 +111,7 @@ def _items(view: TurnView) -> None:
             wording.ITEM_COLUMNS["place"]: st.column_config.NumberColumn(width=55),
             wording.ITEM_COLUMNS["score"]: st.column_config.NumberColumn(format="%.2f", width=60),
             wording.ITEM_COLUMNS["size"]: st.column_config.NumberColumn(width=55),
-            wording.ITEM_COLUMNS["reason"]: st.column_config.TextColumn(width=250),
+            titles["reason"]: st.column_config.TextColumn(width=250),
             wording.ITEM_COLUMNS["text"]: st.column_config.TextColumn(width="large"),
         },
     )
@@ -147,7 +150,7 @@ def _table(
                 "id": item.id,
             }
         )
-    table = pd.DataFrame(rows, columns=list(wording.ITEM_COLUMNS))
+    table = pd.DataFrame(rows, columns=[*rows[0]])
     empty = [name for name in ("score", "reason") if not table[name].astype(bool).any()]
     if table["score"].isna().all():
         empty.append("score")

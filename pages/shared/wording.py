@@ -77,13 +77,21 @@ HELP_REACHED = (
 )
 HELP_INTERVAL = "Wilson's interval: where the true share lies, with 95% confidence."
 HELP_CHARACTERS = "The whole prompt, on average. A yardstick is composed at questions only (“q”)."
-HELP_ERRORS = "Layers that failed, and what the write gate refused."
+HELP_ERRORS = (
+    "Layers that failed, turns at which the provider gave no vectors, and what the write gate "
+    "refused."
+)
 HELP_PROVIDER = "What turned text into vectors, and how excerpts are found."
 MARK_BEST = "★ best"
 MARK_NEWEST = "newest"
 NO_CHANGES = "–"
 NO_ERRORS = "none"
 NO_PROVIDER = "no provider ({mode} search)"
+WITH_PROVIDER = "{provider} ({mode} search)"
+PROVIDER_SHOWN = "{provider} · {mode}"
+NO_PROVIDER_SHOWN = "none · {mode}"
+WITHOUT_PROVIDER = "{count} turns without the provider"
+ONE_WITHOUT_PROVIDER = "1 turn without the provider"
 FAILED_LAYERS = "{count} failed layers"
 ONE_FAILED_LAYER = "1 failed layer"
 REFUSED = "{count} refused"
@@ -114,17 +122,18 @@ TO_DO = {
 
 CHOSEN = "Chosen run"
 CHOSEN_WORDS = (
-    "**{arm}** on {dataset}{changed}, {provider}: {share} of answers {days} days or older reached "
+    "**{arm}** on {dataset}{others}, {provider}: {share} of answers {days} days or older reached "
     "({hits} of {count}; 95% interval {interval}), at {characters} characters a {per}."
 )
 CHOSEN_UNMEASURED = (
-    "**{arm}** on {dataset}{changed}, {provider}: no answer {days} days or older to measure, at "
+    "**{arm}** on {dataset}{others}, {provider}: no answer {days} days or older to measure, at "
     "{characters} characters a {per}."
 )
 OPEN_RECALL = "Recall of this run"
 OPEN_TURN = "Turns of this run"
 RESUME = "Resume"
 DETAILS = "Settings, versions, repairs"
+DETAIL_PROVIDER = "Provider"
 DETAIL_SETTINGS = "Settings (the changed ones first)"
 DETAIL_REPAIRS = "Repaired or left out on loading"
 DETAIL_REFUSED = "Refused by the write gate"
@@ -143,6 +152,39 @@ REPLAY_FORMAT = "Format"
 REPLAY_FORMAT_HELP = "`auto` recognises it by its content."
 REPLAY_ARM = "Arm"
 REPLAY_LIMIT = "First conversations only (empty: all)"
+REPLAY_MODE = "Search mode"
+REPLAY_MODES = {
+    "lexical": "lexical: by words",
+    "hybrid": "hybrid: words and meaning",
+    "semantic": "semantic: meaning alone",
+}
+REPLAY_MODE_HELP = "How excerpts are found. By meaning takes a provider."
+REPLAY_PROVIDER = "Provider"
+REPLAY_PROVIDER_HELP = (
+    "What turns text into vectors; notes are then ordered by meaning too. The packaged model takes "
+    "about a minute for the bundled conversations the first time; tfidf takes a second. "
+    "`sentence-transformers:MODEL` and `openai:MODEL@http://HOST/v1` may be typed."
+)
+NONE_CHOSEN = "none"
+PROVIDERS = {
+    NONE_CHOSEN: "none",
+    "auto": "auto (the best that works here)",
+    "packaged": "packaged (multilingual-e5-small)",
+    "packaged:use": "packaged:use (USE multilingual)",
+    "tfidf": "tfidf (words only, needs nothing)",
+}
+REPLAY_CUTOFFS = "Use saved cutoffs ({count})"
+REPLAY_CUTOFFS_HELP = (
+    "Those of the Calibrate page, each used for exactly its provider and kind of passage: {kinds}."
+)
+REPLAY_CUTOFFS_BROKEN = (
+    "The saved cutoffs cannot be read, so a replay cannot use them. Correct the file, or move it "
+    "away and calibrate again:"
+)
+REPLAY_NEEDS_PROVIDER = (
+    "A {mode} search finds by meaning and takes a provider: choose one, or search by words. What "
+    "you entered is still here."
+)
 REPLAY_SETTINGS = "Changed settings, one name=value a line"
 REPLAY_SETTINGS_HINT = "excerpts_limit=8\nceiling=12000"
 REPLAY_SETTINGS_LIST = "All settings and their defaults"
@@ -151,6 +193,7 @@ REPLAY_NO_PATH = "Give the path of a dataset."
 REPLAY_BUSY = "A replay is running. Start the next one when it is finished."
 REPLAY_READING = "Reading and checking the dataset …"
 REPLAY_PROGRESS = "{turns} of {of_turns} turns, {left}"
+REPLAY_EMBEDDING = "embedding {embedded} of {of} texts of conversation {conversation}; {turns}"
 REPLAY_LEFT_SECONDS = "about {seconds} s left"
 REPLAY_LEFT_MINUTES = "about {minutes} min left"
 REPLAY_LEFT_UNKNOWN = "working out the time left"

@@ -54,6 +54,12 @@ UNANSWERABLE = (
 NO_EVIDENCE = (
     "The dataset names no message as its answer, so there is nothing to look for in the prompt."
 )
+MEANING = "Meaning: "
+PROVIDER_FAILED = (
+    "The provider gave no vectors at this turn, so it was composed by words and dates alone. "
+    "Correct what it says and replay again:"
+)
+DEGRADED = "The search of this turn is not the one that was asked for:"
 FAILED_LAYERS = "The prompt lacks what failed to be read: {layers}."
 EVIDENCE = "◆ {time}, {speaker}: "
 SHOW_IT = "Show it"
@@ -145,6 +151,7 @@ ITEM_COLUMNS = {
     "score": "score",
     "size": "size",
     "reason": "why dropped",
+    "detail": "why, and the score's parts",
     "text": "text",
     "said": "said",
     "id": "id",
@@ -180,6 +187,22 @@ DIFFERENCE = "The text, line by line"
 SAME_LINE, SAME_LINES = "1 line is the same", "{count:,} lines are the same"
 
 WHAT_IF = "The same turn, composed again with other numbers. The run stays as it is."
+MODE = "Search mode"
+MODES = {"lexical": "Lexical", "semantic": "Semantic", "hybrid": "Hybrid"}
+OWN_MODE = "{mode} (the run's)"
+MODE_HELP = "By words, by meaning, or by both. By meaning takes a provider."
+PROVIDER = "Provider"
+PROVIDER_HELP = (
+    "This run has none. The conversation is embedded first, which packaged takes up to a minute "
+    "for; what is embedded is kept."
+)
+PROVIDERS = {
+    "tfidf": "tfidf (words only, at once)",
+    "packaged:use": "packaged:use (USE multilingual)",
+    "packaged": "packaged (multilingual-e5-small)",
+}
+EMBEDDING = "Embedding the conversation first: {done} of {of} texts"
+NO_PROVIDER = "The provider gives no vectors. Choose another one, or correct what it says:"
 SLIDERS = {
     "ceiling": "Ceiling, characters",
     "excerpts_limit": "Excerpts, number",
@@ -192,7 +215,7 @@ NO_BOUND = "The run had no bound here."
 RESET = "Back to the run's numbers"
 BUILDING = "Building the memory as it stood at this turn …"
 RUN_NAME, WHAT_IF_NAME = "run", "what if"
-SAME_NUMBERS = "These are the run's own numbers: move a slider."
+SAME_NUMBERS = "These are the run's own numbers: move a slider, or search another way."
 IS_REACHED = "Answer reached: yes, by {layers}."
 IS_PARTLY = "Answer reached in part: {reached} of {count} messages, by {layers}."
 IS_LOST = "Answer reached: no: {reason}."

@@ -185,10 +185,13 @@ def download(label: str, table: pd.DataFrame, name: str) -> None:
 
 
 def figure(made: go.Figure, name: str, alt: str) -> None:
-    """A figure as wide as the page, with what it shows in words, and a button that downloads it.
+    """A figure as wide as the page, with what it shows in words, and a button that downloads it."""
+    picture(made, name, alt)
+    download_figure(made, name)
 
-    Its own toolbar gives it as a picture.
-    """
+
+def picture(made: go.Figure, name: str, alt: str) -> None:
+    """A figure alone; its own toolbar downloads it as a picture."""
     st.plotly_chart(
         made,
         key=f"figure-{name}",
@@ -199,6 +202,10 @@ def figure(made: go.Figure, name: str, alt: str) -> None:
             "modeBarButtonsToRemove": ["select2d", "lasso2d", "zoom2d", "pan2d", "autoScale2d"],
         },
     )
+
+
+def download_figure(made: go.Figure, name: str) -> None:
+    """A button that downloads a figure as a page of its own."""
     st.download_button(
         wording.FIGURE_HTML,
         lambda: made.to_html(include_plotlyjs=True, full_html=True).encode(),

@@ -66,7 +66,7 @@ def test_the_table_has_every_run_with_its_numbers(open_page: Open, normal_runs: 
     assert row["Characters a turn"] == f"{results['characters_per_turn']:,.0f}"
     assert row["Questions / turns"] == f"6 / {results['turns']}"
     assert row["Errors"] == "none"
-    assert row["Provider"] == "none: lexical"
+    assert row["Provider"] == "none · lexical"
     assert row["State"] == "complete"
 
 

@@ -213,6 +213,22 @@ def test_benchmarks_print_one_json_object(
     assert (status, "       20  " in out) == (0, True)
 
 
+def test_the_benchmark_of_the_index_has_a_row_a_size(
+    command: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("eval.bench_index.QUERIES", 3)
+    status, out, err = command("bench", "index", "--sizes", "20,150", "--json")
+    assert status == 0, err
+    told = strict(out)
+    assert [row["passages"] for row in told["rows"]] == [20, 150]
+    for row in told["rows"]:
+        assert row["search"]["median"] > 0
+        assert row["index_microseconds"] > 0
+        assert row["peak_to_vectors"] > 0
+    status, out, _ = command("bench", "index", "--sizes", "20")
+    assert (status, "       20  " in out) == (0, True)
+
+
 # ---- resuming
 
 
@@ -314,7 +330,7 @@ def test_what_is_no_unfinished_run_is_not_resumed(
         (["show", "parcels", "nothing"], "has no question 'nothing'; see python -m eval recall"),
         (["show", "parcels", "q"], "'q' names 2 questions: anna/q, boris/q"),
         (["show", "parcels", "anna/own-boris"], "has no question 'anna/own-boris'"),
-        (["bench", "speed"], "there is no benchmark 'speed'; there are compose, replay, runs"),
+        (["bench", "speed"], "'speed'; there are compose, index, replay, runs"),
         (["bench", "compose", "--sizes", "many"], "sizes are numbers from 1 on"),
         (["bench", "compose", "--sizes", "20,0"], "sizes are numbers from 1 on"),
         (["bench", "replay", "--dataset", "no-such"], "is no file or folder"),

@@ -121,7 +121,7 @@ def test_odd_values_within_a_manifest_stop_no_list(folder: Path, command: Comman
     assert command("runs", "--out", folder.parent)[:2] == (0, "small  –\n")
 
 
-@pytest.mark.parametrize(("format", "age"), [(0, "an older"), (-1, "an older"), (2, "a newer")])
+@pytest.mark.parametrize(("format", "age"), [(1, "an older"), (-1, "an older"), (3, "a newer")])
 def test_a_run_of_another_format_is_named_as_such(
     folder: Path, format: int, age: str, command: Command
 ) -> None:
@@ -132,7 +132,7 @@ def test_a_run_of_another_format_is_named_as_such(
     for arguments in (("recall", "small"), ("show", "small", "q-low")):
         status, out, err = command(*arguments, "--out", folder.parent)
         assert (status, out) == (2, "")
-        assert f"(format {format}, this one reads 1)" in err
+        assert f"(format {format}, this one reads 2)" in err
 
 
 def test_an_unfinished_run_says_how_to_resume_it(folder: Path, command: Command) -> None:

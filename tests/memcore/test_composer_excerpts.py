@@ -246,9 +246,9 @@ def test_without_vectors_another_search_mode_is_lexical_and_says_so(mode: str) -
     fill(mind, say("m1", "roses bloom", 0, thread="t2"))
     composed = ask(mind, ROSES)
     assert kept(composed, Layer.EXCERPTS) == ["m1"]
-    order = composed.account.row(Layer.EXCERPTS).order
-    assert order.startswith("lexical")
-    assert f"{mode} was asked, there are no vectors" in order
+    row = composed.account.row(Layer.EXCERPTS)
+    assert row.order.startswith("lexical")
+    assert row.note.startswith(f"degraded: {mode} was asked, no provider is set")
 
 
 def test_the_message_being_asked_narrows_to_the_owner() -> None:

@@ -66,6 +66,10 @@ class SqliteMessages:
         rows = (self._connection.execute(_SQL["get"], (key, id)).fetchone() for id in ids)
         return [_message(row) for row in rows if row]
 
+    def ids(self, owner: Owner, after: str, limit: int) -> list[str]:
+        asked = (self._owners.find(owner), after, max(limit, 0))
+        return [row[0] for row in self._connection.execute(_SQL["ids"], asked)]
+
     def recent(
         self, owner: Owner, thread: str, limit: int, before: int | None = None
     ) -> list[Message]:
@@ -99,6 +103,10 @@ class SqliteMessages:
     def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
         asked = (json.dumps(list(numbers)), self._owners.find(owner))
         return list(map(Located._make, self._connection.execute(_SQL["located"], asked)))
+
+    def located_by_id(self, owner: Owner, ids: Sequence[str]) -> list[Located]:
+        asked = (json.dumps(list(set(ids))), self._owners.find(owner))
+        return list(map(Located._make, self._connection.execute(_SQL["located_by_id"], asked)))
 
 
 def _message(row: tuple[str, str, str, str, int, str, int]) -> Message:

@@ -10,6 +10,7 @@ from memcore.stores.sqlite.statements import statements, to_microseconds, to_tim
 from memcore.types import Event, Owner, QueuedPassage, Summary
 
 _SQL = statements("records")
+_ANY = 2**63 - 1
 
 
 class _Part:
@@ -43,16 +44,29 @@ class SqliteJournal(_Part):
 
 class SqliteQueue(_Part):
     def add(self, owner: Owner, passage: QueuedPassage) -> None:
-        row = (self._owners.ensure(owner), passage.kind, passage.item, passage.revision)
+        kind, item, revision = passage.kind, passage.item, passage.revision
+        row = (self._owners.ensure(owner), kind, item, revision, passage.attempts, passage.error)
         self._connection.execute(_SQL["queue_add"], row)
 
-    def remove(self, owner: Owner, kind: str, item: str) -> None:
-        self._connection.execute(_SQL["queue_remove"], (self._owners.find(owner), kind, item))
+    def remove(self, owner: Owner, kind: str, item: str, revision: int | None = None) -> bool:
+        found: tuple[object, ...] = (self._owners.find(owner), kind, item)
+        if revision is None:
+            return self._connection.execute(_SQL["queue_remove"], found).rowcount > 0
+        return self._connection.execute(_SQL["queue_done"], (*found, revision)).rowcount > 0
 
-    def waiting(self, owner: Owner, limit: int) -> list[QueuedPassage]:
-        found = (self._owners.find(owner), max(limit, 0))
+    def refused(self, owner: Owner, passage: QueuedPassage, error: str) -> None:
+        found = (self._owners.find(owner), passage.kind, passage.item, passage.revision)
+        self._connection.execute(_SQL["queue_refused"], (error, *found))
+
+    def waiting(self, owner: Owner, limit: int, attempts: int | None = None) -> list[QueuedPassage]:
+        fewer = _ANY if attempts is None else attempts
+        found = (self._owners.find(owner), fewer, max(limit, 0))
         rows = self._connection.execute(_SQL["queue_waiting"], found)
         return [QueuedPassage(*row) for row in rows]
+
+    def count(self, owner: Owner) -> int:
+        found = (self._owners.find(owner),)
+        return int(self._connection.execute(_SQL["queue_count"], found).fetchone()[0])
 
 
 class SqliteState(_Part):
@@ -73,3 +87,12 @@ class SqliteState(_Part):
             json.dumps(summary.sources),
         )
         self._connection.execute(_SQL["put_summary"], row)
+
+    def learnt(self, owner: Owner, provider: str) -> bytes | None:
+        found = (self._owners.find(owner), provider)
+        row = self._connection.execute(_SQL["learnt"], found).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def put_learnt(self, owner: Owner, provider: str, learnt: bytes) -> None:
+        row = (self._owners.ensure(owner), provider, learnt)
+        self._connection.execute(_SQL["put_learnt"], row)

@@ -7,6 +7,7 @@ import sqlite3
 import threading
 import time
 import weakref
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -23,7 +24,9 @@ from memcore.stores.sqlite.messages import SqliteMessages
 from memcore.stores.sqlite.notes import SqliteNotes
 from memcore.stores.sqlite.owners import Owners
 from memcore.stores.sqlite.records import SqliteJournal, SqliteQueue, SqliteState
-from memcore.stores.sqlite.statements import migrations
+from memcore.stores.sqlite.statements import migrations, statements
+from memcore.stores.sqlite.vectors import Mirrors, SqliteVectors
+from memcore.types import Owner
 
 _BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 _DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -35,13 +38,14 @@ _STEPS = 20_000
 class Parts:
     """The parts of the store over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, mirrors: Mirrors) -> None:
         self.connection = connection
         self.owners = Owners(connection)
         self.messages = SqliteMessages(connection, self.owners)
         self.notes = SqliteNotes(connection, self.owners)
         self.journal = SqliteJournal(connection, self.owners)
         self.queue = SqliteQueue(connection, self.owners)
+        self.vectors = SqliteVectors(connection, self.owners, mirrors)
         self.state = SqliteState(connection, self.owners)
         self.deadline = _Deadline()
         connection.set_progress_handler(self.deadline.is_over, _STEPS)
@@ -89,7 +93,10 @@ class SqliteStore:
         self._local = threading.local()
         self._lock = threading.Lock()
         self._open: weakref.WeakSet[Parts] = weakref.WeakSet()
+        self._mirrors = Mirrors()
         self._closed = False
+        self._users: Counter[int] = Counter()  # by thread: transactions and readings under way
+        self._left = threading.Condition()
         try:
             self._migrate()
         except BaseException:
@@ -98,8 +105,7 @@ class SqliteStore:
 
     @contextmanager
     def transaction(self) -> Iterator[Parts]:
-        parts = self._parts()
-        with self._translated():
+        with self._use() as parts, self._translated():
             if parts.connection.in_transaction:
                 raise StoreError("a transaction is open already in this thread")
             parts.connection.execute("BEGIN IMMEDIATE")
@@ -111,6 +117,8 @@ class SqliteStore:
                     parts.connection.execute("ROLLBACK")
                 parts.owners.forget()
                 raise
+            finally:
+                parts.vectors.settle()
 
     keeps_time = True
 
@@ -118,8 +126,7 @@ class SqliteStore:
     def reading(self, seconds: float | None = None) -> Iterator[Parts]:
         """One snapshot for reading. A statement that runs past `seconds` is interrupted; a disk
         that does not answer is not."""
-        parts = self._parts()
-        with self._translated(), parts.deadline.within(seconds):
+        with self._use() as parts, self._translated(), parts.deadline.within(seconds):
             if parts.connection.in_transaction:  # what is read belongs together already
                 yield parts
                 return
@@ -129,12 +136,43 @@ class SqliteStore:
             finally:
                 if parts.connection.in_transaction:
                     parts.connection.execute("ROLLBACK")
+                parts.vectors.settle()
+
+    def owners(self) -> list[Owner]:
+        with self.reading() as parts:
+            rows = parts.connection.execute(statements("records")["owners"])
+            return [Owner(*row) for row in rows]
 
     def close(self) -> None:
-        with self._lock:
+        """Ends the store's use; later calls raise `StoreError`.
+
+        Waits for what other threads have under way, `busy_seconds` at most: a connection must not
+        be closed under a statement that runs.
+        """
+        me = threading.get_ident()
+        with self._left:
             self._closed = True
+            if not self._left.wait_for(lambda: not self._users.keys() - {me}, self._busy_seconds):
+                return
+        with self._lock:
             for parts in list(self._open):
                 parts.connection.close()
+
+    @contextmanager
+    def _use(self) -> Iterator[Parts]:
+        parts, thread = self._parts(), threading.get_ident()
+        with self._left:
+            if self._closed:
+                raise StoreError(f"the store {self._path} is closed")
+            self._users[thread] += 1
+        try:
+            yield parts
+        finally:
+            with self._left:
+                self._users[thread] -= 1
+                if not self._users[thread]:
+                    del self._users[thread]
+                    self._left.notify_all()
 
     def _parts(self) -> Parts:
         parts: Parts | None = getattr(self._local, "parts", None)
@@ -142,7 +180,7 @@ class SqliteStore:
             with self._lock:
                 if self._closed:
                     raise StoreError(f"the store {self._path} is closed")
-                parts = Parts(self._connect())
+                parts = Parts(self._connect(), self._mirrors)
                 weakref.finalize(parts, parts.connection.close)  # when its thread is gone
                 self._open.add(parts)
             self._local.parts = parts

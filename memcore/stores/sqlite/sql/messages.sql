@@ -24,6 +24,9 @@ WHERE owner = ? AND thread = ? AND place >= ? AND number <> ?;
 -- name: get
 SELECT id, thread, role, speaker, time, text, place FROM messages WHERE owner = ? AND id = ?;
 
+-- name: ids
+SELECT id FROM messages WHERE owner = ? AND id > ? ORDER BY id LIMIT ?;
+
 -- name: recent
 SELECT id, thread, role, speaker, time, text, place FROM messages
 WHERE owner = ? AND thread = ? AND place < ? ORDER BY place DESC LIMIT ?;
@@ -46,3 +49,7 @@ SELECT doc FROM message_postings WHERE term = ?;
 SELECT m.number, m.id, m.thread, m.place, m.time, m.size
 FROM json_each(?) AS n CROSS JOIN messages AS m ON m.number = n.value
 WHERE m.owner = ?;
+
+-- name: located_by_id
+SELECT m.number, m.id, m.thread, m.place, m.time, m.size
+FROM json_each(?) AS n CROSS JOIN messages AS m ON m.owner = ? AND m.id = n.value;

@@ -1,7 +1,4 @@
-"""For tests of `memcore` and of what is built on it: a store in memory and a clock to set.
-
-Nothing here touches the disk, the network or the wall clock.
-"""
+"""A store in memory, behaving as the others do; gone with the process."""
 
 from __future__ import annotations
 
@@ -14,7 +11,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, TypeVar, get_args
 
-from memcore.errors import Conflict, InvalidInput, StoreError
+from memcore.errors import Conflict, StoreError
+from memcore.testing.vectors import InMemoryVectors, Spaces, storable
 from memcore.types import (
     LENGTH_BITS,
     LONGEST,
@@ -32,28 +30,8 @@ from memcore.types import (
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
+_ANY = 2**63 - 1
 Dated = TypeVar("Dated", Note, Summary)
-
-
-class SettableClock:
-    """A clock that stands still until it is told otherwise."""
-
-    def __init__(self, now: datetime) -> None:
-        self.set(now)
-
-    def now(self) -> datetime:
-        """The moment that was set, aware."""
-        return self._now
-
-    def set(self, now: datetime) -> None:
-        """Makes it another moment. Raises `InvalidInput` for a time without a zone."""
-        if now.tzinfo is None:
-            raise InvalidInput("a clock needs an aware time")
-        self._now = now
-
-    def advance(self, by: timedelta) -> None:
-        """Moves the clock by an amount of time, which may be negative."""
-        self.set(self._now + by)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +58,8 @@ class _Shelf:
     journal: tuple[Event, ...] = ()
     queue: dict[tuple[str, str], QueuedPassage] = field(default_factory=dict)
     summaries: dict[str, Summary] = field(default_factory=dict)
+    learnt: dict[str, bytes] = field(default_factory=dict)
+    vectors: Spaces = field(default_factory=dict)
 
     def copy(self) -> _Shelf:
         return _Shelf(
@@ -90,6 +70,8 @@ class _Shelf:
             self.journal,
             dict(self.queue),
             dict(self.summaries),
+            dict(self.learnt),
+            {name: dict(vectors) for name, vectors in self.vectors.items()},
         )
 
 
@@ -103,10 +85,13 @@ class _Parts:
         self.notes = _Notes(self)
         self.journal = _Journal(self)
         self.queue = _Queue(self)
+        self.vectors = InMemoryVectors(
+            lambda owner: self.read(owner).vectors, lambda owner: self.write(owner).vectors
+        )
         self.state = _State(self)
 
     def read(self, owner: Owner) -> _Shelf:
-        _storable(owner.team, owner.agent, owner.person)
+        storable(owner.team, owner.agent, owner.person)
         return self.changed.get(owner) or self._committed.get(owner) or _Shelf()
 
     def write(self, owner: Owner) -> _Shelf:
@@ -150,6 +135,10 @@ class InMemoryStore:
         with self._using() as parts:
             yield parts
 
+    def owners(self) -> list[Owner]:
+        self._check_open()
+        return sorted(self._shelves, key=lambda owner: (owner.team, owner.agent, owner.person))
+
     def close(self) -> None:
         """Ends the store's use; later calls raise `StoreError`."""
         self._closed = True
@@ -174,7 +163,7 @@ class _Part:
 
 class _Messages(_Part):
     def append(self, owner: Owner, message: Message, stems: Sequence[str]) -> Message:
-        _storable(message.id, message.thread, message.speaker, message.text, *stems)
+        storable(message.id, message.thread, message.speaker, message.text, *stems)
         if message.role not in get_args(Role):
             raise StoreError(f"there is no role {message.role!r}")
         shelf = self._parts.write(owner)
@@ -189,9 +178,14 @@ class _Messages(_Part):
         return replace(entry.message, place=place)
 
     def get(self, owner: Owner, ids: Sequence[str]) -> list[Message]:
-        _storable(*ids)
+        storable(*ids)
         shelf = self._parts.read(owner)
         return [_placed(shelf, id) for id in ids if id in shelf.entries]
+
+    def ids(self, owner: Owner, after: str, limit: int) -> list[str]:
+        storable(after)
+        behind = sorted(id for id in self._parts.read(owner).entries if id > after)
+        return behind[: max(limit, 0)]
 
     def recent(
         self, owner: Owner, thread: str, limit: int, before: int | None = None
@@ -212,7 +206,7 @@ class _Messages(_Part):
         ]
 
     def place_of(self, owner: Owner, thread: str, id: str) -> int | None:
-        _storable(id)
+        storable(id)
         shelf, order = self._thread(owner, thread)
         entry = shelf.entries.get(id)
         if entry is None or entry.message.thread != thread:
@@ -220,7 +214,7 @@ class _Messages(_Part):
         return bisect_left(order, entry.order)
 
     def matches(self, owner: Owner, stems: Sequence[str]) -> Matches:
-        _storable(*stems)
+        storable(*stems)
         shelf = self._parts.read(owner)
         postings: dict[str, dict[int, int]] = {stem: {} for stem in stems}
         total = 0
@@ -233,21 +227,15 @@ class _Messages(_Part):
 
     def located(self, owner: Owner, numbers: Sequence[int]) -> list[Located]:
         shelf, wanted = self._parts.read(owner), set(numbers)
-        return [
-            Located(
-                entry.number,
-                entry.message.id,
-                entry.message.thread,
-                bisect_left(shelf.threads[entry.message.thread], entry.order),
-                (entry.message.time - _EPOCH) // _MICROSECOND,
-                len(entry.message.text),
-            )
-            for entry in shelf.entries.values()
-            if entry.number in wanted
-        ]
+        return [_located(shelf, one) for one in shelf.entries.values() if one.number in wanted]
+
+    def located_by_id(self, owner: Owner, ids: Sequence[str]) -> list[Located]:
+        storable(*ids)
+        shelf = self._parts.read(owner)
+        return [_located(shelf, shelf.entries[id]) for id in set(ids) if id in shelf.entries]
 
     def _thread(self, owner: Owner, thread: str) -> tuple[_Shelf, tuple[tuple[datetime, str], ...]]:
-        _storable(thread)
+        storable(thread)
         shelf = self._parts.read(owner)
         return shelf, shelf.threads.get(thread, ())
 
@@ -267,7 +255,7 @@ class _Notes(_Part):
         return self._parts.read(owner).revisions.get(key, 0)
 
     def put(self, owner: Owner, note: Note) -> None:
-        _storable(note.key, note.text)
+        storable(note.key, note.text)
         if note.writer not in get_args(Writer):
             raise StoreError(f"there is no writer {note.writer!r}")
         shelf = self._parts.write(owner)
@@ -278,18 +266,18 @@ class _Notes(_Part):
         shelf.revisions[note.key] = note.revision
 
     def delete(self, owner: Owner, key: str) -> bool:
-        _storable(key)
+        storable(key)
         return self._parts.write(owner).notes.pop(key, None) is not None
 
     def history(self, owner: Owner, key: str) -> list[Note]:
-        _storable(key)
+        storable(key)
         revisions = self._parts.read(owner).notes.get(key, ())
         return sorted(revisions, key=lambda note: -note.revision)
 
 
 class _Journal(_Part):
     def append(self, owner: Owner, event: Event) -> None:
-        _storable(event.actor, event.action, event.subject, event.detail)
+        storable(event.actor, event.action, event.subject, event.detail)
         shelf = self._parts.write(owner)
         kept = replace(event, time=_utc(event.time), sources=tuple(event.sources))
         shelf.journal = (*shelf.journal, kept)
@@ -300,25 +288,59 @@ class _Journal(_Part):
 
 class _Queue(_Part):
     def add(self, owner: Owner, passage: QueuedPassage) -> None:
-        _storable(passage.kind, passage.item)
+        storable(passage.kind, passage.item)
         self._parts.write(owner).queue[passage.kind, passage.item] = passage
 
-    def remove(self, owner: Owner, kind: str, item: str) -> None:
-        _storable(kind, item)
-        self._parts.write(owner).queue.pop((kind, item), None)
+    def remove(self, owner: Owner, kind: str, item: str, revision: int | None = None) -> bool:
+        storable(kind, item)
+        waits = self._parts.read(owner).queue.get((kind, item))
+        if waits is None or revision not in (None, waits.revision):
+            return False
+        del self._parts.write(owner).queue[kind, item]
+        return True
 
-    def waiting(self, owner: Owner, limit: int) -> list[QueuedPassage]:
-        return list(self._parts.read(owner).queue.values())[: max(limit, 0)]
+    def refused(self, owner: Owner, passage: QueuedPassage, error: str) -> None:
+        key = (passage.kind, passage.item)
+        storable(*key, error)
+        waits = self._parts.read(owner).queue.get(key)
+        if waits is not None and waits.revision == passage.revision:
+            again = replace(waits, attempts=waits.attempts + 1, error=error)
+            self._parts.write(owner).queue[key] = again
+
+    def waiting(self, owner: Owner, limit: int, attempts: int | None = None) -> list[QueuedPassage]:
+        fewer = _ANY if attempts is None else attempts
+        queue = self._parts.read(owner).queue.values()
+        return [one for one in queue if one.attempts < fewer][: max(limit, 0)]
+
+    def count(self, owner: Owner) -> int:
+        return len(self._parts.read(owner).queue)
 
 
 class _State(_Part):
     def summary(self, owner: Owner, thread: str) -> Summary | None:
-        _storable(thread)
+        storable(thread)
         return self._parts.read(owner).summaries.get(thread)
 
     def put_summary(self, owner: Owner, summary: Summary) -> None:
-        _storable(summary.thread, summary.text)
+        storable(summary.thread, summary.text)
         self._parts.write(owner).summaries[summary.thread] = _written(summary)
+
+    def learnt(self, owner: Owner, provider: str) -> bytes | None:
+        return self._parts.read(owner).learnt.get(provider)
+
+    def put_learnt(self, owner: Owner, provider: str, learnt: bytes) -> None:
+        self._parts.write(owner).learnt[provider] = learnt
+
+
+def _located(shelf: _Shelf, entry: _Entry) -> Located:
+    return Located(
+        entry.number,
+        entry.message.id,
+        entry.message.thread,
+        bisect_left(shelf.threads[entry.message.thread], entry.order),
+        (entry.message.time - _EPOCH) // _MICROSECOND,
+        len(entry.message.text),
+    )
 
 
 def _placed(shelf: _Shelf, id: str) -> Message:
@@ -335,12 +357,3 @@ def _written(record: Dated) -> Dated:
 def _utc(time: datetime) -> datetime:
     """The moment in UTC. Raises `TypeError` for a time without a zone, as SQLite's part does."""
     return _EPOCH + (time - _EPOCH)
-
-
-def _storable(*texts: str) -> None:
-    """Raises `InvalidInput` for a lone surrogate, which no store can hold."""
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError:
-            raise InvalidInput(f"a lone surrogate cannot be stored: {text!a}") from None

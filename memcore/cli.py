@@ -1,0 +1,177 @@
+"""The command line of the memory: `python -m memcore doctor | reindex`."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import asdict
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from memcore.doctor import Health, KindHealth
+from memcore.errors import MnemoscopeError, NotFound
+from memcore.indexing import Reindexed
+from memcore.memory import Memory, open_memory
+from memcore.settings import load_settings
+from memcore.types import Owner
+
+LISTED = 20
+"""Ids of one kind that are printed; the JSON has all."""
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="Look after a store of memory.",
+)
+StorePath = Annotated[str, typer.Argument(help="a store's file")]
+Provider = Annotated[
+    str | None, typer.Option(help="what embeds text, for example packaged; MNEMOSCOPE_PROVIDER")
+]
+Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
+
+
+class _WallClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+
+@app.command("doctor")
+def doctor_command(store: StorePath, provider: Provider = None, as_json: Json = False) -> None:
+    """List what cannot be found by meaning, and vectors of nothing; exit status 1 where any is."""
+    memory = _open(store, provider)
+    try:
+        found = [memory.index.health(owner) for owner in memory.store.owners()]
+    finally:
+        memory.close()
+    ok = all(health.ok for health in found)
+    if as_json:
+        _print({"ok": ok, "owners": [_health_record(health) for health in found]})
+    else:
+        print("\n".join(_health_text(health) for health in found) or "nobody's memory is here")
+        if found and found[0].identity is None:
+            print("no provider is set: only vectors without an item were looked for")
+        print("ok" if ok else f"not ok: python -m memcore reindex {store} --provider …")
+    if not ok:
+        raise typer.Exit(1)
+
+
+@app.command("reindex")
+def reindex_command(
+    store: StorePath,
+    provider: Provider = None,
+    drop_others: Annotated[
+        bool, typer.Option("--drop-others", help="drop the vectors of every other provider")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Embed what has no vectors of the provider; exit status 1 where something was left."""
+    memory = _open(store, provider)
+    try:
+        done = memory.index.reindex(drop_others=drop_others, on_progress=_show_progress)
+    finally:
+        memory.close()
+    if as_json:
+        _print(asdict(done))
+    else:
+        print(_reindexed_text(done))
+    if done.error:
+        print(f"error: {done.error}", file=sys.stderr)
+    if done.error or done.waiting:
+        raise typer.Exit(1)
+
+
+def _open(store: str, provider: str | None) -> Memory:
+    path = Path(store.removeprefix("sqlite:///"))
+    if "://" not in str(store).removeprefix("sqlite:///") and not path.is_file():
+        raise NotFound(f"there is no store {path}")
+    settings = load_settings()
+    if provider is not None:
+        settings = settings.vary(provider=provider)
+    return open_memory(store, _WallClock(), settings)
+
+
+def _health_record(health: Health) -> dict[str, Any]:
+    return {
+        "owner": asdict(health.owner),
+        "ok": health.ok,
+        "provider": asdict(health.identity) if health.identity else None,
+        "kinds": [asdict(kind) for kind in health.kinds],
+        "invisible": [
+            {"provider": asdict(identity), "kind": kind, "passages": passages}
+            for identity, kind, passages in health.invisible
+        ],
+    }
+
+
+def _health_text(health: Health) -> str:
+    lines = [_named(health.owner)]
+    if health.identity is not None:
+        lines[0] += f", by {health.identity}"
+    for one in health.kinds:
+        lines.append(f"  {one.kind}s: {_counts(one, health.identity is not None)}")
+        lines += _listed("without current vectors and not queued", one.missing)
+        lines += _listed("vectors of nothing", one.orphans)
+    for identity, kind, passages in health.invisible:
+        lines.append(f"  invisible: {passages} passages of {kind}s by {identity}")
+    return "\n".join(lines)
+
+
+def _counts(one: KindHealth, known: bool) -> str:
+    if not known:
+        return f"{one.items} items, {one.waiting + one.refused} queued"
+    parts = [f"{one.items} items", f"{one.current} current", f"{one.waiting} waiting"]
+    parts += [f"{one.refused} refused"] if one.refused else []
+    parts += [f"{one.stale} of an older revision"] if one.stale else []
+    return ", ".join(parts)
+
+
+def _listed(what: str, items: tuple[str, ...]) -> list[str]:
+    if not items:
+        return []
+    more = f" and {len(items) - LISTED} more" if len(items) > LISTED else ""
+    return [f"    {what}: {', '.join(items[:LISTED])}{more}"]
+
+
+def _reindexed_text(done: Reindexed) -> str:
+    text = f"{done.owners} owners, {done.items} items: {done.embedded} embedded"
+    for count, what in (
+        (done.refused, "refused"),
+        (done.waiting, "still wait"),
+        (done.dropped, "passages of other providers dropped"),
+    ):
+        text += f", {count} {what}" if count else ""
+    return text
+
+
+def _named(owner: Owner) -> str:
+    return f"{owner.team} / {owner.agent} / {owner.person}"
+
+
+def _show_progress(owner: Owner, done: int, of: int) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if done >= of else ""
+        print(f"\r{_named(owner)}: {done}/{of}\033[K", end=end, file=sys.stderr, flush=True)
+
+
+def _print(value: dict[str, Any]) -> None:
+    escaped = "utf" not in (sys.stdout.encoding or "").lower()
+    print(json.dumps(value, ensure_ascii=escaped, indent=1))
+
+
+def main() -> None:
+    """Runs the command line; an error of Mnemoscope's is one message and exit status 2."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # a terminal need not know every character
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(prog_name="python -m memcore")
+    except MnemoscopeError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(1)
