@@ -27,10 +27,10 @@ from memcore import (
     Message,
     Owner,
     ProviderIdentity,
+    QueuedPassage,
     Settings,
     open_memory,
 )
-from memcore.types import QueuedPassage
 
 SIZES = (1_000, 10_000, 100_000)
 WIDTH = 384

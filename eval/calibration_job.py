@@ -22,8 +22,7 @@ from eval.noise_floor import TEXTS, NoiseFloor, noise_floor
 from eval.pairs import Material, Texts
 from eval.providers import provided
 from eval.score_column import ScoreColumn, read_column, score_column, write_column
-from memcore import MnemoscopeError, cache_folder
-from memcore.passages import of_query
+from memcore import MnemoscopeError, cache_folder, passages
 
 USUAL = ("packaged", "packaged:use", "tfidf", "auto")
 """The providers that need neither a name nor an address of a model."""
@@ -98,7 +97,7 @@ def texts_to_embed(found: Material | Texts) -> int:
     """How many texts the provider is asked for, each once."""
     if isinstance(found, Texts):
         return 2 * min(len({text for _, text in found.texts}), TEXTS)
-    queries = {of_query(one.text) for group in found.groups for one in group.queries}
+    queries = {passages.of_query(one.text) for group in found.groups for one in group.queries}
     texts = {text for group in found.groups for one in group.passages for text in one.texts}
     return len(queries) + len(texts)
 

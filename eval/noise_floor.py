@@ -15,8 +15,7 @@ from eval.calibration_tables import percentiles
 from eval.objective import Floats
 from eval.pairs import Texts
 from eval.score_column import DECIMALS, Report, embedded
-from memcore import Embedder, ProviderIdentity
-from memcore.passages import of_query
+from memcore import Embedder, ProviderIdentity, passages
 
 PAIRS, TEXTS, SEED = 10_000, 1_000, 0
 IS_NO_CUTOFF = "This is a floor and not a cutoff: nothing here says what is relevant."
@@ -55,7 +54,10 @@ def noise_floor(
     groups = np.unique([group for group, _ in drawn], return_inverse=True)[1]
     count = len(found)
     asked = embedded(
-        embedder, [of_query(one) for one in found], "query", lambda done, _: report(done, 2 * count)
+        embedder,
+        [passages.of_query(one) for one in found],
+        "query",
+        lambda done, _: report(done, 2 * count),
     )
     held = embedded(embedder, found, "passage", lambda done, _: report(count + done, 2 * count))
     rows, columns = np.nonzero(groups[:, None] != groups[None, :])

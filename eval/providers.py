@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from eval.dataset import ConversationRecord
 from memcore import (
+    CachedEmbedder,
     Embedder,
     EmbedRole,
     Message,
@@ -17,10 +18,9 @@ from memcore import (
     cache_folder,
     choose_embedder,
     embedder_named,
+    passages,
+    real_words,
 )
-from memcore.embedders import CachedEmbedder
-from memcore.passages import of_message, of_query
-from memcore.text import real_words
 
 _BATCH = 128
 
@@ -71,10 +71,10 @@ def warm(
     if not isinstance(embedder, CachedEmbedder):
         return
     wanted: list[tuple[EmbedRole, str]] = [
-        ("passage", text) for message in talk.messages() for text in of_message(message)
+        ("passage", text) for message in talk.messages() for text in passages.of_message(message)
     ]
     wanted += [
-        ("query", of_query(one.text))
+        ("query", passages.of_query(one.text))
         for one in asked
         if len(real_words(one.text)) >= settings.min_real_words
     ]

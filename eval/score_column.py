@@ -25,8 +25,15 @@ from numpy.typing import NDArray
 
 from eval.errors import DatasetError, Fault, RunError
 from eval.pairs import Group, Material
-from memcore import Embedder, EmbedRole, InvalidInput, Matrix, PassageKind, ProviderIdentity
-from memcore.passages import of_query
+from memcore import (
+    Embedder,
+    EmbedRole,
+    InvalidInput,
+    Matrix,
+    PassageKind,
+    ProviderIdentity,
+    passages,
+)
 
 FORMAT = 1
 """Of the metadata in a column's file. A reader opens its own format only."""
@@ -79,7 +86,9 @@ def score_column(
 
     An item's score is the cosine of its best passage. Raises `ProviderError`.
     """
-    queries = _distinct(of_query(one.text) for group in material.groups for one in group.queries)
+    queries = _distinct(
+        passages.of_query(one.text) for group in material.groups for one in group.queries
+    )
     texts = _distinct(
         text for group in material.groups for one in group.passages for text in one.texts
     )
@@ -131,7 +140,7 @@ def _scored(
     """The pairs of one group; no loop goes over pairs."""
     rows = [texts[text] for passage in group.passages for text in passage.texts]
     starts = np.cumsum([0, *(len(passage.texts) for passage in group.passages[:-1])])
-    cosines = asked[[queries[of_query(one.text)] for one in group.queries]] @ held[rows].T
+    cosines = asked[[queries[passages.of_query(one.text)] for one in group.queries]] @ held[rows].T
     scores = np.maximum.reduceat(cosines, starts, axis=1)  # [queries, passages]
     counts = [len(one.candidates) for one in group.queries]
     of_pair = np.repeat(np.arange(len(group.queries)), counts)

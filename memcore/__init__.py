@@ -1,15 +1,16 @@
 """The memory of an agent: notes, conversation search, one prompt composer with a budget."""
 
+from memcore import passages
 from memcore.brains import anthropic_request, openai_messages
 from memcore.composer.render import shows
+from memcore.embedders import CachedEmbedder, embedder_named
 from memcore.embedders import choose as choose_embedder
-from memcore.embedders import embedder_named
 from memcore.errors import InvalidInput, MnemoscopeError, NotFound, ProviderError
 from memcore.memory import Memory, open_memory
 from memcore.ports import Embedder, LearningEmbedder
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
-from memcore.text import local_day, query_stems
+from memcore.text import local_day, query_stems, real_words
 from memcore.text import sentences as text_sentences
 from memcore.text import stems as text_stems
 from memcore.types import (
@@ -28,6 +29,7 @@ from memcore.types import (
     PassageKind,
     PromptLayer,
     ProviderIdentity,
+    QueuedPassage,
     Reason,
     Summary,
     Turn,
@@ -38,6 +40,7 @@ __version__ = "0.1.0"
 __all__ = [
     "PAGE",
     "Account",
+    "CachedEmbedder",
     "Composition",
     "Cutoff",
     "EmbedRole",
@@ -58,6 +61,7 @@ __all__ = [
     "PromptLayer",
     "ProviderError",
     "ProviderIdentity",
+    "QueuedPassage",
     "Reason",
     "Settings",
     "Summary",
@@ -70,7 +74,9 @@ __all__ = [
     "local_day",
     "open_memory",
     "openai_messages",
+    "passages",
     "query_stems",
+    "real_words",
     "relevant",
     "shows",
     "text_sentences",

@@ -21,11 +21,6 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
 
-_POWER = 1.5
-"""To which the contrast of a message is raised, so that one that stands out counts for more than
-the many that are somewhat near. Chosen together with `meaning_weight`: docs/decisions/0010."""
-
-
 class Ranked(NamedTuple):
     """A found message: where it stands, its number of characters, and its score.
 
@@ -122,8 +117,8 @@ def _fused(
     """Words and meaning in one score by message number, so that neither one's scale matters.
 
     BM25 in its standard deviations over all the owner's messages, and the contrast to the power
-    `_POWER`, nothing below the mean. `meaning_weight` is the share of the latter, all of it where
-    no words count.
+    `meaning_power`, nothing below the mean. `meaning_weight` is the share of the latter, all of
+    it where no words count.
     """
     share = settings.meaning_weight if found.postings else 1.0
     count = max(found.documents, 1)
@@ -133,7 +128,7 @@ def _fused(
     contrast = {one.item: max(one.contrast, 0.0) for one in near}
     return {
         one.number: by_words * words.get(one.number, 0.0)
-        + share * contrast.get(one.id, 0.0) ** _POWER
+        + share * contrast.get(one.id, 0.0) ** settings.meaning_power
         for one in candidates
     }
 

@@ -62,6 +62,13 @@ class Settings(BaseSettings):
     meaning_weight: float = Field(
         default=0.6, ge=0, le=1, description="share of meaning beside words in a hybrid search"
     )
+    meaning_power: float = Field(
+        default=1.5,
+        gt=0,
+        le=10,
+        description="power of how far a message stands out by meaning: above 1 the few that stand "
+        "out count for more than the many that are somewhat near",
+    )
     cutoffs: tuple[Cutoff, ...] = Field(
         default=(), description="calibrated cutoffs, each for one provider and kind of passage"
     )

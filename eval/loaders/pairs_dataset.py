@@ -15,8 +15,7 @@ from zoneinfo import ZoneInfo
 from eval.dataset import NOTE_SIZE, ConversationRecord, Dataset
 from eval.errors import DatasetError, Fault
 from eval.pairs import Group, Material, Passage, Query, Texts, make_material, make_texts
-from memcore import PAGE, Note, PassageKind, local_day
-from memcore.passages import of_message, of_note
+from memcore import PAGE, Note, PassageKind, local_day, passages
 
 GROUPED_BY = "conversation"
 
@@ -100,7 +99,9 @@ def _known_at(known: list[_Known], moment: datetime) -> range | tuple[int, ...]:
 
 def _messages(talk: ConversationRecord) -> Iterator[_Known]:
     for one in talk.messages():
-        yield _Known(Passage(one.id, tuple(of_message(one))), frozenset([one.id]), one.time)
+        yield _Known(
+            Passage(one.id, tuple(passages.of_message(one))), frozenset([one.id]), one.time
+        )
 
 
 def _notes(talk: ConversationRecord) -> Iterator[_Known]:
@@ -122,7 +123,7 @@ def _notes(talk: ConversationRecord) -> Iterator[_Known]:
             states[place] = states[place]._replace(until=record.time)
         note = Note(key, text, revision, record.time, "import", sources)
         last[key] = len(states), note
-        passage = Passage(f"{key} (revision {revision})", tuple(of_note(note)))
+        passage = Passage(f"{key} (revision {revision})", tuple(passages.of_note(note)))
         states.append(_Known(passage, frozenset(sources), record.time))
     return iter(states)
 

@@ -110,7 +110,9 @@ class SentenceTransformersEmbedder:
         if find_spec("sentence_transformers") is None:
             raise MissingPackage("sentence-transformers", self._provider)
         from sentence_transformers import SentenceTransformer
+        from transformers.utils.logging import disable_progress_bar
 
+        disable_progress_bar()  # a library does not draw on its user's terminal
         folder = self._folder()
         if folder is None and _is_path(self._name):
             raise ProviderRefused(f"{self._provider}: there is no such folder")

@@ -6,7 +6,6 @@ import streamlit as st
 
 from eval.differences import items_changed, lines_changed, unchanged
 from eval.explain import LAYER_NAMES
-from eval.offered import texts
 from eval.turns import TurnView, records
 from memcore import Layer
 from pages.shared import turn_data
@@ -39,12 +38,11 @@ def items(before: TurnView, after: TurnView) -> Html:
     found = records(items_changed(before, after))
     if not found:
         return tag("div", wording.NO_CHANGE, cls="m-quiet-text")
-    # composed anew, a turn has other items than the run's of that number: no cache knows them
-    item_texts = {**texts(before), **texts(after)}
+    texts = {**turn_data.item_texts(before), **turn_data.item_texts(after)}
     rows = []
     for row in found:
         layer, change = Layer(row["layer"]), str(row["change"])
-        text = turn_data.one_line(item_texts.get((layer, row["id"]), row["id"]), 150)
+        text = turn_data.one_line(texts.get((layer, row["id"]), row["id"]), 150)
         rows.append(
             tag(
                 "div",

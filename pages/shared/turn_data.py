@@ -53,6 +53,9 @@ def timeline(view: TurnView) -> list[Entry]:
 
 
 def item_texts(view: TurnView) -> Texts:
+    """Composed anew, a turn has other items than the run's of that number: no cache knows them."""
+    if view is not turn(view.run, view.talk.id, view.number):
+        return texts(view)
     return _texts(key_of(view.run), view.talk.id, view.number, view)
 
 

@@ -13,7 +13,15 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from eval.calibration import calibrate
+from eval.calibration_records import record_of, save_record
+from eval.dataset import read_native
+from eval.replay import Progress, replay
 from eval.runs import Run, list_runs
+from eval.score_column import ScoreColumn
+from memcore import ProviderIdentity
+from pages.shared import replays
+from tests.eval.columns import column, normal
 
 Open = Callable[..., AppTest]
 Texts = Callable[[AppTest], str]
@@ -216,3 +224,86 @@ def test_an_unfinished_run_is_resumed(open_page: Open, odd_runs: Path, texts: Te
     wait_for_replay(app)
     assert table(app).set_index("Run").loc["unfinished", "State"] == "complete"
     assert app.query_params["run"] == "unfinished"
+
+
+def test_a_run_by_meaning_is_shown_with_its_provider(
+    open_page: Open, tmp_path: Path, dataset_file: Path, texts: Texts
+) -> None:
+    changes = {"search_mode": "hybrid", "provider": "tfidf", "excerpts_limit": 5}
+    replay(read_native(dataset_file), tmp_path, name="meant", changes=changes)
+    path = tmp_path / "meant" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["results"]["provider_errors"] = 12
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    app = open_page("runs", tmp_path)
+    row = table(app).iloc[0]
+    assert row["Provider"] == "tfidf · hybrid"
+    assert row["Changed settings"] == "excerpts_limit=5"
+    assert row["Errors"] == "12 turns without the provider"
+    assert "tfidf \\(hybrid search\\)" in texts(app)
+    assert "tfidf:tfidf 1, 512 wide" in texts(app)
+
+
+def test_a_replay_by_meaning_is_started_from_the_form(
+    open_page: Open, empty_runs: Path, dataset_file: Path
+) -> None:
+    app = open_page("runs", empty_runs)
+    app.selectbox(key="replay_mode").select("hybrid")
+    app.selectbox(key="replay_provider").select("tfidf")
+    start(app, path=str(dataset_file), limit=1)
+    wait_for_replay(app)
+    (info,) = list_runs(empty_runs)
+    assert info.complete
+    assert info.manifest["changed_settings"] == {"provider": "tfidf", "search_mode": "hybrid"}
+    assert info.manifest["provider"]["name"] == "tfidf"
+
+
+def test_a_search_by_meaning_without_a_provider_is_refused(
+    open_page: Open, empty_runs: Path, dataset_file: Path
+) -> None:
+    app = open_page("runs", empty_runs)
+    app.selectbox(key="replay_mode").select("semantic")
+    start(app, path=str(dataset_file))
+    assert "takes a provider" in app.error[0].value
+    assert app.text_input[0].value == str(dataset_file)
+    assert not list_runs(empty_runs)
+
+
+def test_saved_cutoffs_are_used_where_they_are_wanted(
+    open_page: Open, tmp_path: Path, dataset_file: Path
+) -> None:
+    made = calibrate(
+        ScoreColumn(
+            "made up", column(normal(0.8, 0.05, 400), normal(0.4, 0.1, 4_000, 1), 10).frame,
+            "0" * 64, "group", ProviderIdentity("packaged", "use", "1", 512), "message",
+        )
+    )  # fmt: skip
+    app = open_page("runs", tmp_path)
+    assert not app.checkbox
+    save_record(record_of(made), tmp_path / "cutoffs.json")
+    app.run()
+    assert app.checkbox(key="replay_cutoffs").label == "Use saved cutoffs (1)"
+    assert not app.checkbox(key="replay_cutoffs").value
+    app.checkbox(key="replay_cutoffs").check()
+    start(app, path=str(dataset_file), limit=1)
+    wait_for_replay(app)
+    (info,) = list_runs(tmp_path)
+    (used,) = info.manifest["settings"]["cutoffs"]
+    assert used["cutoff"] == made.recommended
+    assert used["kind"] == "message"
+
+
+def test_broken_saved_cutoffs_are_said_in_the_form(open_page: Open, tmp_path: Path) -> None:
+    (tmp_path / "cutoffs.json").write_text("{", encoding="utf-8")
+    app = open_page("runs", tmp_path)
+    assert "The saved cutoffs cannot be read" in app.warning[0].value
+    assert not app.checkbox
+
+
+def test_the_texts_embedded_are_a_part_of_the_progress() -> None:
+    embedding = Progress(10, 50, "marina_x", 2.0, 120, 1_580)
+    said = replays._in_words(embedding)
+    assert said.startswith(
+        "embedding 120 of 1,580 texts of conversation marina\\_x; 10 of 50 turns"
+    )
+    assert replays._in_words(Progress(10, 50, "m", 2.0)) == "10 of 50 turns, about 8 s left"

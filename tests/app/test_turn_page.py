@@ -7,9 +7,12 @@ from collections.abc import Callable
 from html import escape
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from memcore import ProviderError
 from pages.shared import wording_turn as wording
 from tests.small_run import HOSTILE, make_run
 
@@ -290,3 +293,103 @@ def test_the_page_returns_to_what_it_showed_last(open_turn: Open) -> None:
         del page.query_params[name]
     page.run()
     assert turn_of(page) == str(NOTE)
+
+
+# ---- meaning
+
+
+@pytest.fixture(scope="module")
+def meant_runs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The small run, by words and meaning."""
+    folder = tmp_path_factory.mktemp("meant")
+    make_run(folder, search_mode="hybrid", provider="tfidf")
+    return folder
+
+
+def test_a_run_with_a_provider_says_what_meaning_could_do(
+    open_turn: Open, meant_runs: Path
+) -> None:
+    shown = text(at_question(open_turn, LOW, folder=meant_runs))
+    assert "tfidf:tfidf 1, 512 wide; cutoffs: messages not calibrated, notes" in shown
+    assert "no item waiting" in shown
+
+
+def test_a_run_without_a_provider_says_nothing_of_meaning(open_turn: Open) -> None:
+    assert wording.MEANING not in text(at_question(open_turn, LOW))
+
+
+def test_the_parts_of_a_score_stand_under_a_fitting_head(open_turn: Open, meant_runs: Path) -> None:
+    page = at_question(open_turn, QUOTED, folder=meant_runs)
+    items = next(one.value for one in page.dataframe if "in prompt" in one.value)
+    parts = items[wording.ITEM_COLUMNS["detail"]]
+    assert parts[items["in prompt"].str.contains("kept")].str.startswith("cosine ").all()
+
+
+def test_what_the_provider_failed_with_is_said(open_turn: Open, tmp_path: Path) -> None:
+    """A turn without vectors is composed by words, and says so in words."""
+    run = make_run(tmp_path, search_mode="hybrid", provider="tfidf")
+    for name, column, value, where in (
+        ("turns", "provider_error", "ProviderUnavailable: <b>gone</b>", None),
+        ("layers", "note", "degraded: hybrid was asked, <b>gone</b>", "excerpts"),
+    ):
+        path = run.folder / f"{name}.parquet"
+        table = pq.read_table(path)
+        values = [
+            value if where in (None, layer) else old
+            for old, layer in zip(
+                table[column].to_pylist(),
+                table["layer"].to_pylist() if where else [None] * len(table),
+                strict=True,
+            )
+        ]
+        place = table.column_names.index(column)
+        table = table.set_column(place, table.schema.field(column), pa.array(values, pa.string()))
+        pq.write_table(table, path)
+    page = at_question(open_turn, LOW, folder=tmp_path)
+    assert page.warning[0].value == wording.PROVIDER_FAILED
+    assert "ProviderUnavailable: <b>gone</b>" in [one.value for one in page.code]
+    path = run.folder / "turns.parquet"
+    table = pq.read_table(path)
+    place = table.column_names.index("provider_error")
+    empty = pa.array([""] * len(table), pa.string())
+    pq.write_table(table.set_column(place, table.schema.field("provider_error"), empty), path)
+    manifest = json.loads((run.folder / "manifest.json").read_text())
+    (run.folder / "manifest.json").write_text(json.dumps({**manifest, "finished": "again"}))
+    page = at_question(open_turn, LOW, folder=tmp_path)
+    assert page.warning[0].value == wording.DEGRADED
+    assert any("hybrid was asked" in one.value for one in page.code)
+
+
+def test_a_turn_is_searched_by_meaning_with_a_provider_of_choice(open_turn: Open) -> None:
+    page = at_question(open_turn, UNFOUND, panel="whatif")
+    assert "turn_provider" not in {one.key for one in page.selectbox}
+    page.segmented_control(key="mode").set_value("semantic").run()
+    assert named(page, "mode") == "semantic"
+    assert page.selectbox(key="turn_provider").value == "tfidf"
+    assert not page.exception
+    assert "What differs" in text(page)
+    page.button(key="turn_reset").click().run()
+    assert "mode" not in page.query_params
+    assert wording.SAME_NUMBERS in [one.value for one in page.info]
+
+
+def test_a_link_opens_the_other_search(open_turn: Open, meant_runs: Path) -> None:
+    page = at_question(open_turn, LOW, folder=meant_runs, panel="whatif", mode="lexical")
+    assert page.segmented_control(key="mode").value == "lexical"
+    assert "turn_provider" not in {one.key for one in page.selectbox}
+    assert "What differs" in text(page)
+    page = at_question(open_turn, LOW, panel="whatif", mode="hybrid", provider="evil:x")
+    assert page.selectbox(key="turn_provider").value == "tfidf"
+
+
+def test_a_provider_that_is_not_there_is_said(
+    open_turn: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise ProviderError("the package is not installed: pip install it")
+
+    monkeypatch.setattr("pages.shared.turn_whatif.embed_first", fails)
+    page = at_question(open_turn, LOW, panel="whatif", mode="hybrid")
+    assert not page.exception
+    assert page.error[0].value == wording.NO_PROVIDER
+    assert any("pip install" in one.value for one in page.code)

@@ -109,7 +109,7 @@ def test_another_way_of_searching_can_be_tried_on_a_turn(tmp_path: Path) -> None
 def test_a_provider_that_refuses_ends_the_replay_before_anything_is_written(
     tmp_path: Path, server: Server
 ) -> None:
-    server.behaviour = lambda request: failing(401, "bad key")
+    server.behaviour = lambda _: failing(401, "bad key")
     with pytest.raises(ProviderError):
         run_of(tmp_path / "runs", provider_at(server))
     assert not (tmp_path / "runs").exists()
