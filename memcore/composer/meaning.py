@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as clocks
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from memcore.errors import MnemoscopeError
@@ -73,28 +74,35 @@ def ask(
     began = clocks.perf_counter()
     vector, lack, error = None, "", ""
     identity: ProviderIdentity | None = None
-    kinds: frozenset[PassageKind] = frozenset()
-    invisible = waiting = 0
-    try:
-        if words < settings.min_real_words:
-            lack = "the message has too few real words"
-            identity = index.identity(owner, settings.layer_seconds)
-        else:
-            identity, vector = index.query(owner, text, settings.layer_seconds)
-    except Exception as problem:  # whatever a provider does, the turn is composed
-        lack = error = _told(problem)
+    counts: dict[tuple[ProviderIdentity, PassageKind], int] = {}
+    waiting = 0
     try:
         with store.reading(settings.layer_seconds) as parts:
             counts = parts.vectors.counts(owner)
             waiting = parts.queue.count(owner)
-        kinds = frozenset(kind for one, kind in counts if one == identity)
-        if identity is not None:
-            invisible = sum(held for (one, _), held in counts.items() if one != identity)
     except MnemoscopeError as problem:
-        vector, lack, error = None, _told(problem), error or _told(problem)
+        lack = error = _told(problem)
+    try:
+        if not lack and words >= settings.min_real_words and _needed(settings, counts):
+            identity, vector = index.query(owner, text, settings.layer_seconds)
+        else:
+            lack = lack or "the message has too few real words"
+            identity = index.identity(owner, settings.layer_seconds)
+    except Exception as problem:  # whatever a provider does, the turn is composed
+        lack = error = _told(problem)
+    kinds = frozenset(kind for one, kind in counts if one == identity)
+    others = sum(held for (one, _), held in counts.items() if one != identity)
     spent = (clocks.perf_counter() - began) * 1000
-    account = VectorAccount(identity, invisible, waiting, error, spent)
+    account = VectorAccount(identity, others if identity else 0, waiting, error, spent)
     return Meaning(vector, identity, kinds, lack, account)
+
+
+def _needed(settings: Settings, counts: Mapping[tuple[ProviderIdentity, PassageKind], int]) -> bool:
+    """Whether a layer can use the message's vector at all; asking a provider is not free."""
+    searches = settings.search_mode != "lexical" and min(
+        settings.excerpts_cap, settings.excerpts_limit
+    )
+    return bool(searches) or (settings.notes_cap > 0 and any(kind == "note" for _, kind in counts))
 
 
 def told(cutoff: Cutoff | None) -> str:

@@ -112,7 +112,7 @@ class SentenceTransformersEmbedder:
         from sentence_transformers import SentenceTransformer
         from transformers.utils.logging import disable_progress_bar
 
-        disable_progress_bar()  # a library does not draw on its user's terminal
+        disable_progress_bar()  # type: ignore[no-untyped-call]  # the terminal is not a library's
         folder = self._folder()
         if folder is None and _is_path(self._name):
             raise ProviderRefused(f"{self._provider}: there is no such folder")

@@ -305,6 +305,16 @@ def test_a_message_of_too_few_words_is_not_asked_about() -> None:
     assert composition.account.vectors.error == ""
 
 
+@pytest.mark.parametrize("off", [{}, {"search_mode": "hybrid", "excerpts_cap": 0}])
+def test_the_provider_is_not_asked_where_no_layer_can_use_the_answer(off: dict[str, Any]) -> None:
+    embedder = Topics()
+    memory = mind(embedder, **off)
+    fill(memory, PETS)
+    before = embedder.calls
+    ask(memory, "What does the dog get up to?")
+    assert embedder.calls == before
+
+
 def test_the_provider_is_asked_once_a_turn() -> None:
     embedder = Topics()
     memory = mind(embedder, search_mode="hybrid", window_cap=0)
