@@ -207,7 +207,7 @@ def risk_coverage(table: pd.DataFrame, cutoff: float | None = None) -> go.Figure
 def _point(x: float, y: float, name: str) -> go.Scatter:
     return go.Scatter(
         x=[x], y=[y], mode="markers+text", name=name, text=[name],
-        textposition="top left" if x > 0.5 else "top right",
+        textposition=f"{'bottom' if y > 0.15 else 'top'} {'left' if x > 0.3 else 'right'}",
         marker={"size": 13, "symbol": "diamond", "color": QUIET_COLOUR, "line": {"width": 2}},
         hovertemplate=f"{name}: %{{x:.1%}}, %{{y:.1%}}<extra></extra>", showlegend=False,
     )  # fmt: skip

@@ -10,6 +10,7 @@ import streamlit as st
 
 from eval import figures
 from eval import recall as measures
+from eval.cutoff_turn import MODES
 from eval.errors import RunError
 from eval.evidence import Stage
 from eval.explain import LAYER_NAMES, STAGE_WORDS
@@ -158,9 +159,16 @@ def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:
             by = LAYER_NAMES[Layer(layer)]
             words = wording.RECALL_LOST_BY.format(layer=by, words=words)
         st.markdown(f"**{wording.RECALL_LOST_GROUP.format(words=words, count=len(part))}**")
-        st.caption(wording.RECALL_TRY[stage])
+        st.caption(_what_to_try(run, str(stage)))
         recall_tables.lost_table(run, part)
     recall_tables.download_lost(lost, name)
+
+
+def _what_to_try(run: Run, stage: str) -> str:
+    by_meaning = run.manifest["settings"].get("search_mode") in MODES
+    if by_meaning and stage in wording.RECALL_TRY_MEANING:
+        return wording.RECALL_TRY_MEANING[stage]
+    return wording.RECALL_TRY[stage]
 
 
 def groups(scope: pd.DataFrame, name: str) -> None:

@@ -80,7 +80,7 @@ def choose(table: pd.DataFrame, first: str | None) -> int:
         selection_mode="single-row-required",
         selection_default={"selection": {"rows": [place]}},
         height="content" if len(table) <= MOST_ROWS else 36 * MOST_ROWS,
-        column_config=run_table.columns(bool((table["changed"] != "").any())),
+        column_config=run_table.columns(shown),
         placeholder="–",
         alt=wording.RUNS_TABLE_ALT,
     )

@@ -18,6 +18,7 @@ from pages.shared import wording_calibrate as wording
 from pages.shared import workbench
 
 ALL = "all"
+_LONG_PATH = 34
 _LAST = "calibrate_last_address"
 _NAMES = ("source", "provider", "kind", "objective", "language", "cutoff", "run", "question")
 
@@ -116,6 +117,8 @@ def _choose(
 
     def shown(one: str) -> str:
         text = words.get(one, one)
+        if name == "source" and len(text) > _LONG_PATH:
+            text = f"…/{Path(text).name}"
         return f"{wording.LANGUAGE}: {text}" if format_language else text
 
     st.selectbox(

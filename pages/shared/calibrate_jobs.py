@@ -62,7 +62,8 @@ def watch() -> None:
     if progress is None:
         where.progress(0.0, wording.PROGRESS_LOADING)
     else:
-        says = wording.PROGRESS.format(
+        form = wording.PROGRESS if progress.done < progress.of else wording.PROGRESS_SCORING
+        says = form.format(
             done=f"{progress.done:,}",
             of=f"{progress.of:,}",
             left=wording.left(progress.seconds_left),

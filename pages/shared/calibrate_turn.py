@@ -10,7 +10,6 @@ from eval.calibration import Calibration
 from eval.calibration_view import LEARNS
 from eval.cutoff_turn import LAYER_OF, Tried, by_meaning, made_by, tried
 from eval.differences import items_changed
-from eval.overview import changed_in_words
 from eval.runs import RunInfo, records
 from eval.turn_list import standing
 from memcore import MnemoscopeError
@@ -75,8 +74,12 @@ def _run(found: list[RunInfo], made: Calibration) -> RunInfo:
     infos = {one.name: one for one in found}
 
     def label(name: str) -> str:
-        changed = changed_in_words(infos[name])
-        return f"{name} · {changed}" if changed else name
+        manifest = infos[name].manifest
+        return wording.TURN_RUN_OPTION.format(
+            provider=manifest["provider"].get("name"),
+            mode=manifest["settings"].get("search_mode"),
+            run=name,
+        )
 
     return infos[_choose("run", wording.TURN_RUN, list(infos), label)]
 

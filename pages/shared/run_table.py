@@ -40,13 +40,14 @@ def as_shown(table: pd.DataFrame, busy: str | None) -> pd.DataFrame:
 
 def in_words(row: dict[str, Any] | pd.Series[Any]) -> dict[str, str]:
     """The pieces of a sentence about a run, ready for Markdown."""
-    days = row["days"]
+    days, provider = row["days"], escaped(_provider(row["provider"]))
     return {
         "arm": escaped(row["arm"] or "?"),
         "dataset": escaped(row["data"] or "?"),
         "changed": f" ({escaped(row['changed'])})" if row["changed"] else "",
         "others": f" ({escaped(others)})" if (others := _others(row["changed"])) else "",
-        "provider": escaped(_provider(row["provider"])),
+        "by": "" if row["provider"].startswith("none") else f", {provider}",
+        "provider": provider,
         "share": escaped(percent(row["reached"])),
         "interval": escaped(interval(row["low"], row["high"])),
         "days": str(int(days) if days == days else DAYS),
@@ -116,7 +117,9 @@ def _count(value: float) -> str:
     return "–" if value != value else f"{value:,.0f}"
 
 
-def columns(any_changed: bool) -> dict[str, Any]:
+def columns(shown: pd.DataFrame) -> dict[str, Any]:
+    """How the columns of `as_shown` are drawn."""
+    any_changed = len(shown) and (shown[wording.COLUMN_CHANGED] != wording.NO_CHANGES).any()
     column = st.column_config
     return {
         wording.COLUMN_REACHED: column.ProgressColumn(
@@ -126,7 +129,7 @@ def columns(any_changed: bool) -> dict[str, Any]:
         wording.COLUMN_CHARACTERS: column.TextColumn(
             help=wording.HELP_CHARACTERS, alignment="right"
         ),
-        wording.COLUMN_MARK: column.TextColumn(width=84),
+        wording.COLUMN_MARK: column.TextColumn(width=112),
         wording.COLUMN_CHANGED: column.TextColumn(width=190 if any_changed else None),
         wording.COLUMN_ERRORS: column.TextColumn(help=wording.HELP_ERRORS),
         wording.COLUMN_PROVIDER: column.TextColumn(help=wording.HELP_PROVIDER),

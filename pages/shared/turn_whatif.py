@@ -76,13 +76,10 @@ def _search(view: TurnView) -> dict[str, str]:
     own = settings.search_mode
     options = {own: wording.OWN_MODE.format(mode=wording.MODES[own])}
     options |= {name: words for name, words in wording.MODES.items() if name != own}
-    left, right = st.columns(2)
-    with left:
-        mode = choose_one("mode", wording.MODE, options, help=wording.MODE_HELP, width="stretch")
+    mode = choose_one("mode", wording.MODE, options, help=wording.MODE_HELP, width="stretch")
     changes = {"search_mode": mode} if mode != own else {}
     if mode in MODES and not settings.provider:
-        with right:
-            changes["provider"] = _provider()
+        changes["provider"] = _provider()
     return changes
 
 

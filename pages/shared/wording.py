@@ -30,7 +30,7 @@ DEMO_FAILED = (
 
 RUNS_QUESTION = "Runs · Which way of remembering works best so far?"
 RUNS_BEST = (
-    "Best so far on {dataset}: **{arm}**{changed}. {share} of answers {days} days or older "
+    "Best so far on {dataset}: **{arm}**{others}{by}. {share} of answers {days} days or older "
     "reached, at {characters} characters a {per}."
 )
 RUNS_BEST_DETAIL = "{hits} of {count} such answers stood in the prompt; 95% interval {interval}."
@@ -306,6 +306,12 @@ RECALL_TRY = {
     "together with a higher `excerpts_cap`.",
     "over budget": "It was found but did not fit: try a higher `excerpts_cap` or `ceiling`.",
     "cut": "Only a part of it was quoted: try a larger `excerpt_size`.",
+}
+RECALL_TRY_MEANING = {
+    "not found": (
+        "Neither its words nor its meaning brought it among the messages that are ranked: try a "
+        "higher `search_depth`, or another provider."
+    ),
 }
 RECALL_UNANSWERABLE = (
     "Of {all} questions, {measured} can be measured; {unanswerable} are unanswerable on purpose "

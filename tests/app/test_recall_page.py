@@ -185,3 +185,13 @@ def test_everything_can_be_downloaded(open_page: Open, normal_runs: Path) -> Non
     assert labels.count("Table (CSV)") == 5
     assert "All lost answers (CSV)" in labels
     assert "Everything measured (JSON)" in labels
+
+
+def test_what_to_try_follows_the_way_of_searching(
+    open_page: Open, tmp_path: Path, dataset_file: Path, texts: Texts
+) -> None:
+    changes = {"search_mode": "semantic", "provider": "tfidf", "search_depth": 1}
+    replay(read_native(dataset_file), tmp_path, name="meant", changes=changes)
+    said = texts(open_page("recall", tmp_path))
+    assert "try a higher `search_depth`" in said
+    assert "The search matches words" not in said
