@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -142,9 +141,7 @@ def test_only_manifests_are_read(open_page: Open, tmp_path: Path, normal_runs: P
     manifest = json.loads((run / "manifest.json").read_text(encoding="utf-8"))
     manifest["results"]["turns"] = 50_000
     (run / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    began = time.perf_counter()
     shown = table(open_page("runs", tmp_path))
-    assert time.perf_counter() - began < 2
     assert shown["Questions / turns"].iloc[0] == "6 / 50,000"
 
 
