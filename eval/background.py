@@ -10,10 +10,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from eval.dataset import Dataset
 from eval.errors import RunError
 from eval.loaders import AUTO, load
-from eval.replay import Progress, replay
+from eval.replay import Progress, replay, run_name
 from eval.runs import RunInfo
 from memcore import MnemoscopeError
 
@@ -109,7 +108,7 @@ class ReplayJob:
             dataset = load(asked.dataset, asked.format, asked.limit)
             self.counts = dataset.counts
             self.repairs = [f"{one.where}: {one.what}" for one in dataset.repairs]
-            self.run = asked.name or self._name(dataset)
+            self.run = asked.name or run_name(dataset, asked.arm, datetime.now(UTC))
             replay(
                 dataset,
                 self.out,
@@ -126,9 +125,6 @@ class ReplayJob:
             self.error = error
         except Exception as error:  # whatever it is must be shown, for nobody else sees this thread
             self.error, self.trace = error, traceback.format_exc()
-
-    def _name(self, dataset: Dataset) -> str:
-        return f"{dataset.name}-{self.request.arm}-{datetime.now(UTC):%Y%m%d-%H%M%S-%f}"
 
     def _report(self, progress: Progress) -> None:
         self.progress = progress

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -19,10 +20,12 @@ from eval.calibration_records import cutoffs_as_text, load_cutoffs
 from eval.errors import RunError
 from eval.loaders import AUTO, FORMATS, load
 from eval.overview import overview
+from eval.providers import cache_problem, cutoffs_in_words
 from eval.recall import DAYS, report
 from eval.replay import Progress, replay
 from eval.runs import Run, find_run, inspect_run, list_runs, records
 from eval.stats import percent
+from eval.terminal import harmless
 from eval.terminal import print_json as _print
 from eval.terminal import say as _say
 from eval.text_report import recall_text, turn_text
@@ -120,6 +123,10 @@ def replay_command(
     if embedded is not None:
         why = f" ({embedded['why']})" if embedded["why"] else ""
         _say(f"  provider {embedded['label']}{why}")
+        if problem := cache_problem(embedded["name"]):
+            _say(f"  {problem}")
+    if told := cutoffs_in_words(run.manifest):
+        _say(f"  {told}")
     results = run.manifest["results"]
     errors = results["provider_errors"]
     seconds = run.manifest["duration_seconds"]
@@ -130,7 +137,7 @@ def replay_command(
         f"{results['failed_layers']} failed layers"
         + (f", {errors} turns that the provider failed" if errors else "")
     )
-    print(f"next: python -m eval recall {run.name}")
+    print(f"next: python -m eval recall {shlex.quote(run.name)}")
 
 
 @app.command("recall")
@@ -171,7 +178,7 @@ def show_command(
             }
         )
         return
-    print(turn_text(view))
+    print(harmless(turn_text(view)))
 
 
 @app.command("runs")
@@ -184,7 +191,8 @@ def runs_command(out: Out = None, as_json: Json = False) -> None:
         return
     for row in records(overview(found)):
         result = f"{percent(row['reached'])} of {row['count']:.0f} old answers"
-        print(f"{row['run']}  {row['problem'] or (result if row['count'] > 0 else '–')}")
+        how = ", ".join(part for part in (row["arm"], row["provider"], row["changed"]) if part)
+        print(f"{row['run']}  {row['problem'] or (result if row['count'] > 0 else '–')}  ({how})")
     if not found:
         print(f"no runs in {folder}; make one with python -m eval replay shop")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -53,6 +53,27 @@ def provided(name: str) -> Provided:
         return Provided(embedder_named(name, cache=cache_folder()), name)
     choice = choose_embedder()
     return Provided(embedder_named(choice.name, cache=cache_folder()), choice.name, choice.why)
+
+
+def cache_problem(name: str) -> str:
+    """Why the answers of a provider are not kept on disk; empty where they are."""
+    embedder = provided(name).embedder
+    return embedder.problem if isinstance(embedder, CachedEmbedder) else ""
+
+
+def cutoffs_in_words(manifest: Mapping[str, Any]) -> str:
+    """Whether the calibrated cutoffs that a replay was given could be used by its provider; empty
+    where it was given none."""
+    given = manifest["settings"]["cutoffs"]
+    identity = (manifest.get("provider") or {}).get("identity")
+    used = [one for one in given if one["identity"] == identity]
+    if not given:
+        return ""
+    count = "1 cutoff was" if len(given) == 1 else f"{len(given)} cutoffs were"
+    if not used:
+        return f"{count} given, none of this run's provider: nothing is cut"
+    kinds = ", ".join(f"{one['cutoff']:.4g} for {one['kind']}s" for one in used)
+    return f"{count} given, of this run's provider: {kinds}"
 
 
 def warm(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gc
 import platform
+import re
 import sqlite3
 import tempfile
 import time as clocks
@@ -116,9 +117,12 @@ def replay(
     if provider is not None:
         base = base.vary(provider=provider.name)
     started = now()
-    name = name if name is not None else f"{dataset.name}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
-    if not name or Path(name).name != name or name == "..":
-        raise RunError(f"{name!r} is no name for a run: it is the name of a folder, not a path")
+    name = name if name is not None else run_name(dataset, arm, started)
+    if not name or Path(name).name != name or name == ".." or not name.isprintable():
+        raise RunError(
+            f"{name!r} is no name for a run: it is the name of a folder, neither empty nor a path, "
+            "without control characters"
+        )
     manifest = _manifest(dataset, chosen, base, asked, started) | {
         "limit": limit,
         "provider": provider.described() if provider else None,
@@ -127,6 +131,12 @@ def replay(
     with RunWriter(out / name, manifest) as writer:
         _replay_into(writer, dataset, chosen, base, asked, embedder, on_progress, now)
     return Run(out / name)
+
+
+def run_name(dataset: Dataset, arm: str, started: datetime) -> str:
+    """The name of a run that was given none: its dataset, its arm, and when it began."""
+    plain = re.sub(r"[^\w.]+", "-", dataset.name).strip("-.") or "dataset"
+    return f"{plain[:80]}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
 
 
 def _ready(settings: Settings) -> Provided | None:

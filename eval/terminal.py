@@ -6,10 +6,19 @@ import json
 import sys
 from typing import Any
 
+_CONTROL = {
+    code: f"\\x{code:02x}" for code in (*range(32), *range(127, 160)) if code not in (9, 10)
+}
+
+
+def harmless(text: str) -> str:
+    """The text with control characters spelt out: what people said must not steer a terminal."""
+    return text.translate(_CONTROL)
+
 
 def say(text: str) -> None:
     """Prints beside the result, to standard error."""
-    print(text, file=sys.stderr)
+    print(harmless(text), file=sys.stderr)
 
 
 def print_json(value: dict[str, Any]) -> None:

@@ -93,7 +93,8 @@ def _account(view: TurnView) -> list[str]:
     for row in records(view.layers):
         cap = "–" if pd.isna(row["cap"]) else f"{int(row['cap']):,}"
         sizes = f"{row['asked']:,}", cap, f"{row['granted']:,}", f"{row['received']:,}"
-        status = f"{row['status']}: {row['note']}" if row["note"] else row["status"]
+        told = [str(one) for one in (row["note"], row["ordering"]) if one]
+        status = ": ".join([row["status"], "; ".join(told)]) if told else row["status"]
         counts = str(row["kept"]), str(row["dropped"])
         rows.append((LAYER_NAMES[Layer(row["layer"])], *sizes, *counts, status))
     rows.append(("total", "", "", "", f"{view.row['total']:,}", "", "", ""))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import shlex
 import sys
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from memcore.doctor import Health, KindHealth
-from memcore.errors import MnemoscopeError, NotFound
+from memcore.errors import MnemoscopeError, NotFound, StoreDamaged
 from memcore.indexing import Reindexed
 from memcore.memory import Memory, open_memory
 from memcore.settings import load_settings
@@ -55,7 +56,7 @@ def doctor_command(store: StorePath, provider: Provider = None, as_json: Json = 
         print("\n".join(_health_text(health) for health in found) or "nobody's memory is here")
         if found and found[0].identity is None:
             print("no provider is set: only vectors without an item were looked for")
-        print("ok" if ok else f"not ok: python -m memcore reindex {store} --provider …")
+        print(_verdict(found, ok, store))
     if not ok:
         raise typer.Exit(1)
 
@@ -81,6 +82,8 @@ def reindex_command(
         print(_reindexed_text(done))
     if done.error:
         print(f"error: {done.error}", file=sys.stderr)
+    if done.why_refused:
+        print(f"refused, for example: {done.why_refused}", file=sys.stderr)
     if done.error or done.waiting:
         raise typer.Exit(1)
 
@@ -89,10 +92,27 @@ def _open(store: str, provider: str | None) -> Memory:
     path = Path(store.removeprefix("sqlite:///"))
     if "://" not in str(store).removeprefix("sqlite:///") and not path.is_file():
         raise NotFound(f"there is no store {path}")
+    if path.is_file() and path.stat().st_size == 0:
+        raise StoreDamaged(f"{path} is empty: it is no store")
     settings = load_settings()
     if provider is not None:
         settings = settings.vary(provider=provider)
     return open_memory(store, _WallClock(), settings)
+
+
+def _verdict(found: list[Health], ok: bool, store: str) -> str:
+    """Nothing is lost while it is queued; but it is not found by meaning either."""
+    queued = sum(kind.waiting + kind.refused for health in found for kind in health.kinds)
+    known = any(health.identity is not None for health in found)
+    if not ok:
+        return f"not ok: python -m memcore reindex {shlex.quote(store)} --provider …"
+    if queued and known:
+        noun = "item" if queued == 1 else "items"
+        return (
+            f"ok: nothing is lost, but {queued} queued {noun} cannot be found by meaning yet; "
+            f"python -m memcore reindex {shlex.quote(store)} --provider … embeds them"
+        )
+    return "ok"
 
 
 def _health_record(health: Health) -> dict[str, Any]:

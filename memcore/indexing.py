@@ -52,7 +52,8 @@ class Drained:
 @dataclass(frozen=True, slots=True)
 class Reindexed:
     """What a re-index did: owners and items looked at, items embedded and refused, items that still
-    wait, passages of other identities dropped, and the error that ended it, if any."""
+    wait, passages of other identities dropped, the error that ended it, if any, and why the first
+    of those refused was."""
 
     owners: int = 0
     items: int = 0
@@ -61,6 +62,7 @@ class Reindexed:
     waiting: int = 0
     dropped: int = 0
     error: str = ""
+    why_refused: str = ""
 
 
 class QueryVector(NamedTuple):
@@ -209,6 +211,7 @@ class Index:
                 report.waiting + done.waiting,
                 report.dropped + done.dropped,
                 done.error,
+                report.why_refused or done.why_refused,
             )
             if report.error:
                 break
@@ -262,7 +265,7 @@ class Index:
 
     def _reindex(self, owner: Owner, drop_others: bool, on_progress: Progress) -> Reindexed:
         items = embedded = refused = done = dropped = 0
-        error = ""
+        error = why = ""
         try:
             self._learning.learn(owner)
             identity = identity_of(self._embedder(owner))
@@ -273,13 +276,15 @@ class Index:
                 done += len(works)
                 embedded += sum(work.vectors is not None for work in works)
                 refused += sum(bool(work.error) for work in works)
+                why = why or next((work.error for work in works if work.error), "")
                 on_progress(owner, done, max(of, done))
             self._learning.forget_replaced(owner)
             dropped = self._drop_others(owner, identity) if drop_others else 0
         except ProviderError as caught:
             self._backoff.failed(caught)
             error = self._backoff.last_error
-        return Reindexed(1, items, embedded, refused, self._count(owner), dropped, error)
+        waiting = self._count(owner)
+        return Reindexed(1, items, embedded, refused, waiting, dropped, error, why)
 
     def _batches(self, owner: Owner, limit: int | None) -> Iterator[list[Work]]:
         """Embeds and stores what waits, a batch at a time, each item once. Raises `ProviderError`;

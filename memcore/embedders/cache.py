@@ -57,6 +57,7 @@ _VECTORS = (
 _PUT_VECTOR = "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)"
 _DROP_TEXTS = "DELETE FROM vectors WHERE text IN (SELECT value FROM json_each(?))"
 
+_BROKEN = (sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT)
 T = TypeVar("T")
 
 
@@ -170,6 +171,7 @@ class _File:
         self._connection: sqlite3.Connection | None = None
         self._process = 0
         self.problem = ""
+        self._was_broken = ""
 
     def width(self, known: tuple[str, str, str]) -> int | None:
         row = self._tried(lambda db: db.execute(_WIDTH, known).fetchone(), None)
@@ -235,9 +237,22 @@ class _File:
                 self.problem = f"the cache {self._path} was not used: {error}"
                 if not isinstance(error, sqlite3.OperationalError):
                     self._drop()
+                if getattr(error, "sqlite_errorcode", 0) & 0xFF in _BROKEN:
+                    self._set_aside()
                 return otherwise
-            self.problem = ""
+            self.problem = self._was_broken
             return answer
+
+    def _set_aside(self) -> None:
+        """Gives a broken file another name, so that the next call begins a new one."""
+        aside = self._path.with_name(f"{self._path.name}.broken")
+        try:
+            self._path.replace(aside)
+        except OSError:
+            return
+        for ending in ("-wal", "-shm"):  # they belong to what was set aside
+            self._path.with_name(self._path.name + ending).unlink(missing_ok=True)
+        self._was_broken = f"the cache {self._path} was broken; it is set aside as {aside.name}"
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is not None and self._process != os.getpid():

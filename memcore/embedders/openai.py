@@ -206,7 +206,11 @@ class OpenAIEmbedder:
         ) as response:
             for piece in response.iter_bytes():
                 body += piece
-                if monotonic() > until or len(body) > LARGEST_ANSWER:
+                if len(body) > LARGEST_ANSWER:
+                    raise ProviderAnswer(
+                        f"{self._provider} answered with over {LARGEST_ANSWER >> 20} MiB"
+                    )
+                if monotonic() > until:
                     # The client's own limit is on each piece, and not on the whole.
                     raise TimeoutError
         return bytes(body)

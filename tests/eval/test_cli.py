@@ -182,8 +182,9 @@ def test_runs_lists_what_is_there(command: Command, runs: Path, tmp_path: Path) 
     status, out, _ = command("runs", "--out", runs)
     assert status == 0
     assert sorted(out.splitlines()) == [
-        "parcels  100% of 4 old answers",
-        "small  40% of 5 old answers",
+        "parcels  100% of 4 old answers  (first-search, none: lexical)",
+        "small  40% of 5 old answers  (first-search, none: lexical, "
+        "excerpts_limit=2, window_cap=600)",
     ]
     status, out, _ = command("runs", "--out", runs, "--json")
     assert status == 0

@@ -3,6 +3,7 @@ fails, and that the same turn composed again is the same."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,10 @@ import pytest
 
 from eval.errors import RunError
 from eval.overview import overview
-from eval.providers import provided
+from eval.providers import cutoffs_in_words, provided
 from eval.replay import Progress, replay
 from eval.runs import Run, list_runs, records
+from eval.terminal import harmless
 from eval.turns import find_question, load_turn, memory_at, recomposed
 from memcore import Layer, ProviderError
 from memcore.errors import InvalidInput
@@ -188,3 +190,27 @@ def test_an_unfinished_run_is_not_resumed_with_another_provider(tmp_path: Path) 
     with pytest.raises(RunError, match="other settings"):
         run_of(tmp_path, {"search_mode": "hybrid"}, name="cut")
     assert run_of(tmp_path, HYBRID, name="cut").manifest["status"] == "complete"
+
+
+# ---- cutoffs
+
+
+def test_a_replay_says_whether_its_cutoffs_are_its_providers(tmp_path: Path) -> None:
+    def cutoff(provider: str, **more: Any) -> dict[str, Any]:
+        identity = {"provider": provider, "model": "m", "revision": "", "width": 4}
+        given = {"kind": "message", "cutoff": 0.5, "low": 0.4, "high": 0.6, "objective": "f1"}
+        return {"identity": identity, **given, "data": "a" * 64, "date": "2026-01-01", **more}
+
+    given = json.dumps([cutoff("somebody")])
+    run = run_of(tmp_path, {**HYBRID, "cutoffs": given})
+    assert cutoffs_in_words(run.manifest) == (
+        "1 cutoff was given, none of this run's provider: nothing is cut"
+    )
+    own = {**cutoff("x"), "identity": run.manifest["provider"]["identity"]}
+    manifest = {**run.manifest, "settings": {**run.manifest["settings"], "cutoffs": [own]}}
+    assert cutoffs_in_words(manifest).endswith("of this run's provider: 0.5 for messages")
+    assert cutoffs_in_words({**run.manifest, "settings": {"cutoffs": []}}) == ""
+
+
+def test_what_people_said_cannot_steer_the_terminal() -> None:
+    assert harmless("a\x1b[31mred\x9b\ttab\nline") == "a\\x1b[31mred\\x9b\ttab\nline"

