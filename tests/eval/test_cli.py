@@ -181,10 +181,10 @@ def test_show_of_a_first_turn_is_json_too(command: Command, tmp_path: Path) -> N
 def test_runs_lists_what_is_there(command: Command, runs: Path, tmp_path: Path) -> None:
     status, out, _ = command("runs", "--out", runs)
     assert status == 0
+    changed = "excerpts_limit=2, window_cap=600"
     assert sorted(out.splitlines()) == [
         "parcels  100% of 4 old answers  (first-search, none: lexical)",
-        "small  40% of 5 old answers  (first-search, none: lexical, "
-        "excerpts_limit=2, window_cap=600)",
+        f"small  40% of 5 old answers  (first-search, none: lexical, {changed})",
     ]
     status, out, _ = command("runs", "--out", runs, "--json")
     assert status == 0
