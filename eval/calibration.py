@@ -114,9 +114,12 @@ class Calibration:
     @property
     def overlap(self) -> float:
         """How much of the two distributions is shared: 1 less the held-out Youden's J, which is
-        their overlapping coefficient where they cross once."""
+        their overlapping coefficient where they cross once. Where nothing could be held out, of
+        these very pairs."""
         value = self.separation.separation.value
-        return 1.0 if value is None else min(max(1 - value, 0.0), 1.0)
+        if value is None:
+            value = float((self.curve["recall"] - self.curve["let_through"]).max())
+        return min(max(1 - value, 0.0), 1.0)
 
     def verdict(self, cutoff: float) -> Verdict:
         """What any cutoff does to the pairs of this column."""
@@ -261,7 +264,9 @@ def _reason(counts: Counts, apart: HeldOut, place: int, undecided: float) -> Rea
     separation = apart.separation
     if counts.resolution == 0:
         return "identical"
-    if separation.value is None or separation.value < SEPARATES:
+    if separation.value is None:
+        return "uncertain"
+    if separation.value < SEPARATES:
         return "overlap"
     if place == NONE or undecided > RARELY:
         return "objective"

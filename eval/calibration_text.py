@@ -28,6 +28,11 @@ def headline(made: Calibration) -> str:
         case "overlap":
             return f"no cutoff separates these: the two overlap by {percent(made.overlap)}{none}"
         case "uncertain":
+            if apart.value is None:
+                return (
+                    "too little data to say that a cutoff separates these: nothing could be "
+                    f"tried on {others} that it was not chosen on{none}"
+                )
             bounds = interval(*(None if b is None else 1 - b for b in (apart.high, apart.low)))
             return (
                 f"too little data to say that a cutoff separates these: the two overlap by "

@@ -13,6 +13,7 @@ import hashlib
 import io
 import json
 import math
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -38,6 +39,8 @@ INDEPENDENT = (
 )
 _YES, _NO = ("true", "1", "yes"), ("false", "0", "no")
 _MOST_FAULTS = 1_000
+_LONE = re.compile("[\ud800-\udfff]")
+"""Lone surrogates, which JSON can hold and no store can."""
 _Row = tuple[int, Mapping[str, Any]]
 
 
@@ -164,6 +167,9 @@ def _rows(path: Path, needed: Sequence[str], faults: list[Fault]) -> Iterator[_R
             reason = "the column is missing" if header else "the file is empty"
             faults += [Fault(str(path), 1, name, reason) for name in missing]
             return
+        if twice := sorted({name for name in header if header.count(name) > 1}):
+            faults += [Fault(str(path), 1, name, "the column is there twice") for name in twice]
+            return
         reader.fieldnames = header
         try:
             for row in reader:
@@ -217,14 +223,14 @@ def _text(
 ) -> str | None:
     value = row.get(name)
     if isinstance(value, str) and value.strip():
-        return value.strip()
+        return _LONE.sub("\ufffd", value.strip())
     faults.append(Fault(str(path), line, name, "is empty" if not value else "is no text"))
     return None
 
 
 def _name(row: Mapping[str, Any], name: str) -> str:
     value = row.get(name)
-    return "" if value is None else str(value).strip()
+    return "" if value is None else _LONE.sub("\ufffd", str(value).strip())
 
 
 def _label(row: Mapping[str, Any], path: Path, line: int, faults: list[Fault]) -> bool | None:

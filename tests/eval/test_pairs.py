@@ -599,3 +599,31 @@ def test_the_public_files_give_the_counts_that_are_known_of_them(shared_data: Pa
     assert memories.counts["groups"] == memories.counts["queries"] == 80
     assert memories.counts["pairs"] == 41 * 76 + 39 * 84
     assert len(memories.groups[0].passages) == 160
+
+
+def test_a_column_that_is_there_twice_is_a_fault(tmp_path: Path) -> None:
+    path = tmp_path / "twice.csv"
+    path.write_text("score,score,relevant\n0.5,0.6,1\n0.3,0.2,0\n", encoding="utf-8")
+    with pytest.raises(DatasetError, match="score: the column is there twice"):
+        load_source(path)
+
+
+def test_a_lone_surrogate_in_a_pair_becomes_the_replacement_character(tmp_path: Path) -> None:
+    path = tmp_path / "pairs.jsonl"
+    rows = [
+        {"query": "a", "passage": "\ud800 lone", "relevant": True, "group": "g"},
+        {"query": "b", "passage": "whole", "relevant": False, "group": "\udfff"},
+    ]
+    path.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    found = load_source(path)
+    assert isinstance(found, Material)
+    texts = [text for group in found.groups for one in group.passages for text in one.texts]
+    assert sorted(texts) == ["whole", "\ufffd lone"]
+
+
+def test_two_scores_are_too_little_and_do_not_overlap(tmp_path: Path) -> None:
+    path = tmp_path / "two.csv"
+    path.write_text("score,relevant\n0.5,1\n0.3,0\n", encoding="utf-8")
+    found = load_source(path)
+    assert isinstance(found, ScoreColumn)
+    assert calibrate(found).reason == "uncertain"
