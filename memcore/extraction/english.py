@@ -108,7 +108,7 @@ PATTERNS = (
     (
         "possession", "", True,
         (rf"(?:{_I} (?:have|own|keep)|{_HAVE} got) (?:an? |two |three |four |five |\d+ |my |our )"
-        rf"(?:\w+[ -]){{0,3}}{_KIN}\b"),
+        rf"(?:\w+[ -]){{0,3}}{_KIN}s?\b"),
     ),
     ("possession", "", True, rf"(?:my|our) (?:\w+ )?{_KIN}(?:'s name)? is (?:called |named )?\w"),
     ("possession", "", True, rf"(?:my|our) (?:\w+ )?{_KIN}'s (?:called|named|name's|name is) \w"),
