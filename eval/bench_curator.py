@@ -75,4 +75,5 @@ def _replayed(source: str | None, curated: bool) -> float:
         began = clocks.perf_counter()
         run = replay(dataset, Path(folder), changes={"curator": curated})
         seconds = clocks.perf_counter() - began
-    return round(run.manifest["results"]["turns"] / seconds, 1)
+    turns: int = run.manifest["results"]["turns"]
+    return round(turns / seconds, 1)
