@@ -50,10 +50,10 @@ class Memory:
         self.clock = clock
         self.index = Index(store, settings, clock, embedder, TimeLimit().run)
         self.conversation = Conversation(store, settings, self.index)
-        self.notes = Notes(store, settings, clock, self.index)
+        self.notes = gate = Notes(store, settings, clock, self.index)
         self.summaries = Summaries(store, settings, clock, summarizer)
         supported = check or support_check(settings.zone)
-        self.curator = Curator(store, settings, self.notes, supported, proposer)
+        self.curator = Curator(store, settings, gate, supported, proposer)
         self._composer = Composer(store, settings, self.index)
         self._previous: OrderedDict[tuple[Owner, str], str] = OrderedDict()
 
