@@ -199,8 +199,10 @@ def runs_command(out: Out = None, as_json: Json = False) -> None:
 
 @app.command("bench")
 def bench_command(
-    what: Annotated[str, typer.Argument(help="compose, index, replay, runs")],
-    dataset: Annotated[str | None, typer.Option(help="for replay: another dataset")] = None,
+    what: Annotated[str, typer.Argument(help="compose, curator, index, replay, runs")],
+    dataset: Annotated[
+        str | None, typer.Option(help="for replay and curator: another dataset")
+    ] = None,
     sizes: Annotated[
         str, typer.Option(help="for compose: messages in the store; for index: passages")
     ] = "",
@@ -208,10 +210,12 @@ def bench_command(
     as_json: Json = False,
 ) -> None:
     """Measure speed and memory on this machine."""
-    from eval import bench, bench_index  # only this command needs them
+    from eval import bench, bench_curator, bench_index  # only this command needs them
 
     if what == "compose":
         measured = bench.bench_compose(_sizes(sizes) if sizes else bench.SIZES, _say)
+    elif what == "curator":
+        measured = bench_curator.bench_curator(dataset)
     elif what == "index":
         measured = bench_index.bench_index(_sizes(sizes) if sizes else bench_index.SIZES, _say)
     elif what == "replay":
@@ -219,7 +223,7 @@ def bench_command(
     elif what == "runs":
         measured = bench.bench_runs(turns, _say)
     else:
-        known = "compose, index, replay, runs"
+        known = "compose, curator, index, replay, runs"
         raise MnemoscopeError(f"there is no benchmark {what!r}; there are {known}")
     if as_json:
         _print(measured)

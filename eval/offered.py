@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from eval.arms import arm_named
+from eval.curating import Host, Passes
 from eval.dataset import NoteRecord, SummaryRecord
-from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
+from eval.replay import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.turns import TurnView, settings_of
 from memcore import Layer, Memory
 from memcore.testing import InMemoryStore
@@ -30,19 +31,21 @@ def texts(view: TurnView) -> Texts:
 def _written_before(view: TurnView) -> Texts:
     """Notes and summaries as they stood when the turn was composed; written through the gate."""
     clock, talk = VirtualClock(), view.talk
-    memory = Memory(InMemoryStore(), settings_of(view.run, talk), clock)
-    state, arm = Replayed(memory), arm_named(view.run.manifest["arm"])
+    settings = settings_of(view.run, talk)
+    memory = Memory(InMemoryStore(), settings, clock)
+    state = Replayed(memory, Host(memory, talk.owner, Passes()))
+    arm = arm_named(view.run.manifest["arm"])
     found: Texts = {}
     turn = -1
     for happening in happenings(talk):
         turn += turn_message(talk, happening, arm) is not None
+        if settings.curator or isinstance(happening, NoteRecord | SummaryRecord):
+            happen(state, clock, talk, happening)
         if turn == view.number:
             break
-        if isinstance(happening, NoteRecord):
-            clock.time = happening.time
-            apply(state, talk, happening)
-        elif isinstance(happening, SummaryRecord):
-            found[Layer.SUMMARY, happening.thread] = happening.text
+    thread = str(view.row["thread"])
+    if summary := memory.summaries.get(talk.owner, thread):
+        found[Layer.SUMMARY, thread] = summary.text
     for item in view.offered:
         if item.layer is Layer.NOTES and (note := memory.notes.get(talk.owner, item.id)):
             found[Layer.NOTES, note.key] = note.text

@@ -23,6 +23,7 @@ from typing import Any
 import pyarrow as pa
 
 from eval.arms import Arm, arm_named, in_one_thread
+from eval.curating import Host, Passes
 from eval.dataset import ConversationRecord, Dataset, NoteRecord, QuestionRecord, SummaryRecord
 from eval.errors import RunError
 from eval.evidence import trace
@@ -83,9 +84,11 @@ class Progress:
 
 @dataclass(slots=True)
 class Replayed:
-    """The memory as a conversation left it, and what the gate refused on the way."""
+    """The memory as a conversation left it, what the gate refused on the way, and what the curator
+    did."""
 
     memory: Memory
+    host: Host
     refused: list[str] = field(default_factory=list)
     messages: dict[str, Message] = field(default_factory=dict)
 
@@ -188,8 +191,9 @@ def _replay_into(
             turns_of = [message for message in said if message is not None]
             warm(embedder, talk, turns_of, base, partial(report, 0))
         refused: list[str] = []
-        pieces = replay_conversation(talk, chosen, base, asked, report, refused, embedder)
-        writer.write_part(number, pieces, refused)
+        passes = Passes()
+        pieces = replay_conversation(talk, chosen, base, asked, report, refused, embedder, passes)
+        writer.write_part(number, pieces, refused, passes.counts)
         done += sizes[number]
     writer.join()
     writer.finish(
@@ -197,6 +201,7 @@ def _replay_into(
             "finished": now().isoformat(),
             "duration_seconds": round(clocks.perf_counter() - began, 3),
             "refused": writer.refused(),
+            "curator": writer.counts() if base.curator else None,
             "results": headline(Tables(writer.folder)),
         }
     )
@@ -210,9 +215,11 @@ def replay_conversation(
     report: Callable[[int], None],
     refused: list[str],
     embedder: Embedder | None = None,
+    passes: Passes | None = None,
 ) -> Iterator[dict[str, pa.Table]]:
     """One conversation's tables, a piece for every `_PIECE` turns; `refused` gets what the write
-    gate refused. Everything is kept in a store of its own that is gone afterwards."""
+    gate refused, `passes` what the curator did. Everything is kept in a store of its own that is
+    gone afterwards."""
     if "timezone" not in asked:
         settings = settings.vary(timezone=talk.timezone)
     rows, turns = Rows(talk), 0
@@ -220,11 +227,10 @@ def replay_conversation(
         clock = VirtualClock()
         path = Path(folder) / "memory.db"
         memory = open_memory(path, clock, settings, durable=False, embedder=embedder)
-        state = Replayed(memory, refused)
+        state = Replayed(memory, Host(memory, talk.owner, passes or Passes()), refused)
         try:
             for happening in happenings(talk):
-                clock.time = _moment(happening)
-                apply(state, talk, happening)
+                happen(state, clock, talk, happening)
                 message = turn_message(talk, happening, arm)
                 if message is None:
                     continue
@@ -273,12 +279,31 @@ def happenings(talk: ConversationRecord) -> Iterator[Happening]:
     return (one for _, _, _, one in sorted(found, key=lambda row: row[:3]))
 
 
+def happen(
+    state: Replayed, clock: VirtualClock, talk: ConversationRecord, happening: Happening
+) -> None:
+    """Moves the clock to what happens and brings it into the memory.
+
+    Before the person speaks again, the exchange that has ended is followed up, at the time it
+    ended: so a question, which is said to nobody, leaves no trace in what is written.
+    """
+    speaks = isinstance(happening, QuestionRecord) or (
+        isinstance(happening, Message) and happening.role == "user"
+    )
+    if speaks and (ended := state.host.ended):
+        clock.time = ended.time
+        state.host.follow_up()
+    clock.time = _moment(happening)
+    apply(state, talk, happening)
+
+
 def apply(state: Replayed, talk: ConversationRecord, happening: Happening) -> None:
     """Brings what happened into the memory; a question leaves it as it is."""
     try:
         if isinstance(happening, Message):
             stored = state.memory.conversation.append(talk.owner, happening)
             state.messages[stored.id] = stored
+            state.host.said(stored)
         elif isinstance(happening, NoteRecord):
             _write_note(state.memory, talk, happening)
         elif isinstance(happening, SummaryRecord):

@@ -18,7 +18,8 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -38,6 +39,7 @@ FORMAT = 2
 MANIFEST = "manifest.json"
 _PARTS = "parts"
 _REFUSED = "refused.json"
+_COUNTS = "counts.json"
 # What a manifest must hold for its readers, and what besides when the run is complete.
 _FIELDS: dict[str, type] = {
     "dataset": dict, "counts": dict, "arm": str, "settings": dict, "changed_settings": dict,
@@ -88,10 +90,14 @@ class RunWriter:
         return {int(part.name) for part in _parts(self.folder)}
 
     def write_part(
-        self, number: int, pieces: Iterable[dict[str, pa.Table]], refused: list[str]
+        self,
+        number: int,
+        pieces: Iterable[dict[str, pa.Table]],
+        refused: list[str],
+        counts: Callable[[], dict[str, int]] = dict,
     ) -> None:
-        """Writes one conversation's tables piece by piece, and what was refused in it, which may
-        be known only after the last piece."""
+        """Writes one conversation's tables piece by piece, and what was refused and counted in it,
+        which may be known only after the last piece."""
         final = self.folder / _PARTS / f"{number:06d}"
         scratch = final.with_suffix(".tmp")
         shutil.rmtree(scratch, ignore_errors=True)
@@ -108,6 +114,7 @@ class RunWriter:
                         _append(writers[name], table)
         with _to_disk(self.folder):
             write_json(scratch / _REFUSED, refused)
+            write_json(scratch / _COUNTS, counts())
             scratch.rename(final)
 
     def join(self) -> None:
@@ -126,12 +133,23 @@ class RunWriter:
     def refused(self) -> list[str]:
         """What was refused in all parts that are written."""
         found: list[str] = []
+        for refused in self._of_parts(_REFUSED):
+            found += refused
+        return found
+
+    def counts(self) -> dict[str, int]:
+        """What was counted in all parts that are written, added up by name."""
+        found: Counter[str] = Counter()
+        for counts in self._of_parts(_COUNTS):
+            found.update(counts)
+        return dict(found)
+
+    def _of_parts(self, name: str) -> Iterator[Any]:
         for part in _parts(self.folder):
             try:
-                found += json.loads((part / _REFUSED).read_text(encoding="utf-8"))
+                yield json.loads((part / name).read_text(encoding="utf-8"))
             except (OSError, ValueError, TypeError) as error:
                 raise _broken_part(part, error) from error
-        return found
 
     def finish(self, results: dict[str, Any]) -> None:
         """Marks the run as complete, with its results in short; the parts are removed."""

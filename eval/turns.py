@@ -14,10 +14,11 @@ from typing import Any, Literal
 import pandas as pd
 
 from eval.arms import arm_named, in_one_thread
+from eval.curating import Host, Passes
 from eval.dataset import ConversationRecord, QuestionRecord, from_line
 from eval.evidence import Fate, Stage, trace
 from eval.providers import provided
-from eval.replay import Replayed, VirtualClock, apply, happenings, turn_message
+from eval.replay import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.runs import Run, records
 from eval.tables import Rows
 from memcore import (
@@ -270,11 +271,11 @@ def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
     embedder = provided(settings.provider).embedder if settings.provider else None
     if not isinstance(embedder, LearningEmbedder):
         embedder = None  # it may come later, with all texts at once
-    state = Replayed(Memory(InMemoryStore(), settings, clock, embedder))
+    memory = Memory(InMemoryStore(), settings, clock, embedder)
+    state = Replayed(memory, Host(memory, talk.owner, Passes()))
     number = -1
     for happening in happenings(talk):
-        clock.time = happening.asked_at if isinstance(happening, QuestionRecord) else happening.time
-        apply(state, talk, happening)
+        happen(state, clock, talk, happening)
         message = turn_message(talk, happening, arm)
         if message is None:
             continue

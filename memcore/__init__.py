@@ -3,11 +3,12 @@
 from memcore import passages
 from memcore.brains import anthropic_request, openai_messages
 from memcore.composer.render import shows
+from memcore.curator import Report
 from memcore.embedders import CachedEmbedder, embedder_named
 from memcore.embedders import choose as choose_embedder
 from memcore.errors import InvalidInput, MnemoscopeError, NotFound, ProviderError
 from memcore.memory import Memory, open_memory
-from memcore.ports import Embedder, LearningEmbedder
+from memcore.ports import Embedder, LearningEmbedder, Proposer, Summarizer
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
 from memcore.text import local_day, query_stems, real_words
@@ -59,11 +60,14 @@ __all__ = [
     "Owner",
     "PassageKind",
     "PromptLayer",
+    "Proposer",
     "ProviderError",
     "ProviderIdentity",
     "QueuedPassage",
     "Reason",
+    "Report",
     "Settings",
+    "Summarizer",
     "Summary",
     "Turn",
     "anthropic_request",

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from dataclasses import replace
+from functools import partial
+from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 from memcore.composer import Composer
 from memcore.composer.limits import TimeLimit
 from memcore.conversation import Conversation
-from memcore.errors import InvalidInput
+from memcore.curator import Curator, Report
+from memcore.errors import InvalidInput, MnemoscopeError
+from memcore.extraction import quoted
 from memcore.indexing import Index
 from memcore.notes import Notes
-from memcore.ports import Clock, Embedder, Store
+from memcore.ports import Check, Clock, Embedder, Proposer, Store, Summarizer
+from memcore.screening import mask
 from memcore.settings import Settings, load_settings
 from memcore.stores.sqlite import SqliteStore
 from memcore.summary import Summaries
@@ -21,18 +29,31 @@ _REMEMBERED_TURNS = 1_000
 
 
 class Memory:
-    """Conversation, notes, summaries, the index and the composer over one store."""
+    """Conversation, notes, summaries, curator, the index and the composer over one store.
+
+    Without a `proposer` and a `summarizer` the curator and the summary do without a model.
+    """
 
     def __init__(
-        self, store: Store, settings: Settings, clock: Clock, embedder: Embedder | None = None
+        self,
+        store: Store,
+        settings: Settings,
+        clock: Clock,
+        embedder: Embedder | None = None,
+        *,
+        proposer: Proposer | None = None,
+        summarizer: Summarizer | None = None,
+        check: Check | None = None,
     ) -> None:
         self.store = store
         self.settings = settings
         self.clock = clock
         self.index = Index(store, settings, clock, embedder, TimeLimit().run)
         self.conversation = Conversation(store, settings, self.index)
-        self.notes = Notes(store, settings, clock, self.index)
-        self.summaries = Summaries(store)
+        self.notes = gate = Notes(store, settings, clock, self.index)
+        self.summaries = Summaries(store, settings, clock, summarizer)
+        supported = check or support_check(settings.zone)
+        self.curator = Curator(store, settings, gate, supported, proposer)
         self._composer = Composer(store, settings, self.index)
         self._previous: OrderedDict[tuple[Owner, str], str] = OrderedDict()
 
@@ -55,6 +76,25 @@ class Memory:
             self._previous.popitem(last=False)
         return composition
 
+    def after_turn(self, owner: Owner, thread: str) -> Report | None:
+        """Curates and sums up once the thread has moved on far enough; None where it has not.
+
+        Call it when a reply has been sent. It never raises for a store, a model or a provider that
+        fails: the report says what did, and the same is tried again after the next turn.
+        """
+        if not self.settings.curator:
+            return None
+        report = Report()
+        try:
+            if not self.curator.due(owner, thread):
+                return None
+            report = self.curator.run(owner, thread)
+            self.summaries.refresh(owner, thread)
+        except MnemoscopeError as error:
+            problems = (one for one in (report.error, mask(str(error))) if one)
+            return replace(report, error="; ".join(problems))
+        return report
+
     def close(self) -> None:
         self.store.close()
 
@@ -65,6 +105,10 @@ def open_memory(
     settings: Settings | None = None,
     durable: bool = True,
     embedder: Embedder | None = None,
+    *,
+    proposer: Proposer | None = None,
+    summarizer: Summarizer | None = None,
+    check: Check | None = None,
 ) -> Memory:
     """Opens the memory kept at a path or `sqlite:///path`, made where there is none.
 
@@ -82,4 +126,21 @@ def open_memory(
         from memcore.embedders import embedder_named  # nothing of it is needed otherwise
 
         embedder = embedder_named(settings.provider)
-    return Memory(SqliteStore(path, durable), settings, clock, embedder)
+    return Memory(
+        SqliteStore(path, durable),
+        settings,
+        clock,
+        embedder,
+        proposer=proposer,
+        summarizer=summarizer,
+        check=check,
+    )
+
+
+def support_check(zone: ZoneInfo) -> Check:
+    """What tells whether messages support a line: `memcore.support`, and until that is there the
+    strictest check, which lets nothing but quotations pass."""
+    if find_spec("memcore.support") is None:
+        return quoted
+    check: Check = partial(import_module("memcore.support").supported, zone=zone)
+    return check

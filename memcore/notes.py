@@ -7,17 +7,18 @@ one transaction. Nothing else may write to the notes table; a test reads the cod
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import get_args
 
 from memcore.errors import InvalidInput, NoteTooLong, NotFound, StaleRevision
 from memcore.indexing import Index
-from memcore.ports import Clock, Store
+from memcore.ports import Clock, Store, Transaction
 from memcore.screening import refuse_secrets
 from memcore.settings import Settings
 from memcore.text import clean, local_day
-from memcore.types import PAGE, Event, Note, Owner, QueuedPassage, Writer
+from memcore.types import PAGE, Draft, Event, Note, Owner, QueuedPassage, Writer
 
 
 class Notes:
@@ -51,21 +52,43 @@ class Notes:
         `NoteTooLong`, `SecretFound`, `StaleRevision` or `InvalidInput`; nothing is written then,
         and nothing is ever trimmed.
         """
-        text = self._checked(key, text, writer)
-        now = self._clock.now()
+        draft = Draft(key, text, expected_revision, tuple(sources))
+        return self.write_together(owner, [draft], writer=writer)[0]
+
+    def write_together(
+        self,
+        owner: Owner,
+        drafts: Sequence[Draft],
+        *,
+        writer: Writer,
+        also: Callable[[Transaction], None] | None = None,
+    ) -> list[Note]:
+        """Writes several notes as `write` does, all or none; returns them at their new revisions.
+
+        `also` is called in the same transaction before anything is written: where it raises,
+        nothing is. It may be called where there is no draft at all.
+        """
+        checked = [replace(one, text=self._checked(one.key, one.text, writer)) for one in drafts]
+        now, written = self._clock.now(), []
         with self._store.transaction() as tx:
-            current = tx.notes.get(owner, key)
-            revision = current.revision if current else 0
-            if revision != expected_revision:
-                raise StaleRevision(key, expected_revision, revision)
-            newest = tx.notes.last_revision(owner, key) + 1
-            note = Note(key, text, newest, now, writer, tuple(sources))
-            tx.notes.put(owner, note)
-            tx.queue.add(owner, QueuedPassage("note", key, note.revision))
-            detail = f"revision {note.revision}, {len(text)} characters"
-            tx.journal.append(owner, Event(now, writer, "note written", key, note.sources, detail))
-        self._keep_up(owner)
-        return note
+            if also is not None:
+                also(tx)
+            for draft in checked:
+                current = tx.notes.get(owner, draft.key)
+                revision = current.revision if current else 0
+                if revision != draft.expected_revision:
+                    raise StaleRevision(draft.key, draft.expected_revision, revision)
+                newest = tx.notes.last_revision(owner, draft.key) + 1
+                note = Note(draft.key, draft.text, newest, now, writer, draft.sources)
+                tx.notes.put(owner, note)
+                tx.queue.add(owner, QueuedPassage("note", note.key, newest))
+                detail = f"revision {newest}, {len(note.text)} characters"
+                event = Event(now, writer, "note written", note.key, note.sources, detail)
+                tx.journal.append(owner, event)
+                written.append(note)
+        if written:
+            self._keep_up(owner)
+        return written
 
     def delete(self, owner: Owner, key: str, *, actor: str) -> None:
         """Removes a note, its earlier revisions and what is queued or indexed of it, at once.

@@ -6,12 +6,13 @@ each part in a file of its own; callers know only these names.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from typing import Protocol, runtime_checkable
 
 from memcore.types import (
+    Cursor,
     EmbedRole,
     Event,
     Located,
@@ -25,6 +26,7 @@ from memcore.types import (
     ProviderIdentity,
     QueuedPassage,
     Summary,
+    Unread,
 )
 
 
@@ -66,6 +68,45 @@ class LearningEmbedder(Embedder, Protocol):
     def knowing(self, learnt: bytes) -> Embedder:
         """The embedder that knows this. Raises `InvalidInput` for bytes that `learn` never made."""
         ...
+
+
+class Proposer(Protocol):
+    """What proposes lines for notes: a model behind a prompt. May be called from any thread."""
+
+    def propose(self, messages: Sequence[Message], page: Note | None) -> str:
+        """Lines that deserve to outlive what was said, as JSON text:
+
+            {"lines": [{"text": "…", "sources": ["m1"], "lasting": true, "updates": "…"}]}
+
+        `sources` are ids of the messages given, `lasting` lines belong on the page (false where
+        it is left out), `updates` is the line of the page that is out of date now (may be left
+        out). No lines are a valid answer. Whatever it raises leaves everything as it was.
+        """
+        ...
+
+
+class Summarizer(Protocol):
+    """What sums a conversation up: a model behind a prompt."""
+
+    def summarize(self, messages: Sequence[Message], earlier: Summary | None, limit: int) -> str:
+        """What these messages and the earlier summary say, in at most `limit` characters.
+
+        Whatever it raises leaves the earlier summary as it was.
+        """
+        ...
+
+
+class Verdict(Protocol):
+    """Whether messages support a line, and why not."""
+
+    @property
+    def ok(self) -> bool: ...
+    @property
+    def reason(self) -> str: ...
+
+
+Check = Callable[[str, Sequence[Message]], Verdict]
+"""Tells whether the messages that a line cites support it."""
 
 
 class Messages(Protocol):
@@ -238,11 +279,33 @@ class Vectors(Protocol):
 
 
 class State(Protocol):
-    """Small records that are overwritten: a thread's summary."""
+    """Small records that are overwritten: a thread's summary, how far it has been read."""
 
     def summary(self, owner: Owner, thread: str) -> Summary | None: ...
 
     def put_summary(self, owner: Owner, summary: Summary) -> None: ...
+
+    def remove_summary(self, owner: Owner, thread: str) -> None:
+        """Removes a thread's summary, where there is one."""
+        ...
+
+    def cursor(self, owner: Owner, thread: str, reader: str) -> Cursor | None:
+        """How far a reader has come in a thread, None where it has not begun."""
+        ...
+
+    def advance(
+        self, owner: Owner, thread: str, reader: str, expected: Cursor | None, cursor: Cursor
+    ) -> bool:
+        """Moves a reader's cursor where it stands at `expected`; returns whether it did."""
+        ...
+
+    def unread(self, owner: Owner, thread: str, reader: str) -> list[Unread]:
+        """What stands in a thread behind a reader's cursor, oldest first.
+
+        A message that is stored late, dated before the cursor, is not among it. A cursor whose
+        message is gone stands where that was.
+        """
+        ...
 
     def learnt(self, owner: Owner, provider: str) -> bytes | None:
         """What a learning embedder knows of the owner's texts."""

@@ -92,6 +92,16 @@ class Settings(BaseSettings):
     bm25_k1: float = Field(default=1.2, ge=0, description="BM25 term frequency saturation")
     bm25_b: float = Field(default=0.75, ge=0, le=1, description="BM25 length normalisation")
 
+    curator: bool = Field(
+        default=False, description="whether notes and summaries are written after a turn"
+    )
+    curator_exchanges: int = Field(
+        default=4, ge=0, le=LARGEST, description="exchanges between two passes; 0: none is made"
+    )
+    curator_characters: int = Field(
+        default=8_000, ge=1, le=LARGEST, description="or as many characters, whichever comes first"
+    )
+
     timezone: str = Field(
         default="UTC", description="the owner's time zone, which decides what a day is"
     )

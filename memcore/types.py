@@ -103,6 +103,45 @@ class Summary:
     sources: tuple[str, ...] = ()
 
 
+class Cursor(NamedTuple):
+    """How far a background pass has read a thread: the last message that it has read."""
+
+    time: datetime
+    message: str
+
+
+class Unread(NamedTuple):
+    """A message that a background pass has not read yet. `size` is in characters."""
+
+    place: int
+    role: Role
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """A line that is proposed for a note, and the ids of the messages that it comes from.
+
+    A `lasting` one belongs on the page, another in the note of its day. `updates` is the line of
+    the page that it makes out of date, if it names one.
+    """
+
+    text: str
+    sources: tuple[str, ...]
+    lasting: bool = False
+    updates: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A note that is to be written. `expected_revision` is the one that the writer has read."""
+
+    key: str
+    text: str
+    expected_revision: int
+    sources: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class Event:
     """One entry of the journal: who did what, when, to which note, from which messages."""

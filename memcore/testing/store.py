@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -16,6 +16,7 @@ from memcore.testing.vectors import InMemoryVectors, Spaces, storable
 from memcore.types import (
     LENGTH_BITS,
     LONGEST,
+    Cursor,
     Event,
     Located,
     Matches,
@@ -25,6 +26,7 @@ from memcore.types import (
     QueuedPassage,
     Role,
     Summary,
+    Unread,
     Writer,
 )
 
@@ -58,6 +60,7 @@ class _Shelf:
     journal: tuple[Event, ...] = ()
     queue: dict[tuple[str, str], QueuedPassage] = field(default_factory=dict)
     summaries: dict[str, Summary] = field(default_factory=dict)
+    cursors: dict[tuple[str, str], Cursor] = field(default_factory=dict)
     learnt: dict[str, bytes] = field(default_factory=dict)
     vectors: Spaces = field(default_factory=dict)
 
@@ -70,6 +73,7 @@ class _Shelf:
             self.journal,
             dict(self.queue),
             dict(self.summaries),
+            dict(self.cursors),
             dict(self.learnt),
             {name: dict(vectors) for name, vectors in self.vectors.items()},
         )
@@ -324,6 +328,31 @@ class _State(_Part):
     def put_summary(self, owner: Owner, summary: Summary) -> None:
         storable(summary.thread, summary.text)
         self._parts.write(owner).summaries[summary.thread] = _written(summary)
+
+    def remove_summary(self, owner: Owner, thread: str) -> None:
+        self._parts.write(owner).summaries.pop(thread, None)
+
+    def cursor(self, owner: Owner, thread: str, reader: str) -> Cursor | None:
+        storable(thread, reader)
+        return self._parts.read(owner).cursors.get((thread, reader))
+
+    def advance(
+        self, owner: Owner, thread: str, reader: str, expected: Cursor | None, cursor: Cursor
+    ) -> bool:
+        storable(cursor.message)
+        if self.cursor(owner, thread, reader) != expected:
+            return False
+        moved = Cursor(_utc(cursor.time), cursor.message)
+        self._parts.write(owner).cursors[thread, reader] = moved
+        return True
+
+    def unread(self, owner: Owner, thread: str, reader: str) -> list[Unread]:
+        cursor = self.cursor(owner, thread, reader)
+        shelf = self._parts.read(owner)
+        order = shelf.threads.get(thread, ())
+        first = bisect_right(order, tuple(cursor)) if cursor else 0
+        behind = (shelf.entries[id].message for _, id in order[first:])
+        return [Unread(first + n, one.role, len(one.text)) for n, one in enumerate(behind)]
 
     def learnt(self, owner: Owner, provider: str) -> bytes | None:
         return self._parts.read(owner).learnt.get(provider)

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta, timezone
 from itertools import product
 
@@ -13,7 +14,7 @@ from memcore.errors import Conflict, InvalidInput, StoreError
 from memcore.ports import Store, Transaction
 from memcore.testing import InMemoryStore, SettableClock
 from memcore.text import query_stems, stems
-from memcore.types import LONGEST, Event, Located, QueuedPassage
+from memcore.types import LONGEST, Cursor, Event, Located, QueuedPassage, Unread
 from tests.support import ANNA, START, at, say
 
 MakeStore = Callable[[], Store]
@@ -51,6 +52,8 @@ def everything(store: Store, owner: Owner, thread: str = "t1") -> dict[str, obje
             "journal": parts.journal.events(owner, 1000),
             "queue": parts.queue.waiting(owner, 1000),
             "summary": parts.state.summary(owner, thread),
+            "cursor": parts.state.cursor(owner, thread, "curator"),
+            "unread": parts.state.unread(owner, thread, "curator"),
         }
 
 
@@ -695,3 +698,74 @@ def test_a_closed_store_raises_in_every_thread(store: Store) -> None:
     with pytest.raises(StoreError), store.transaction():
         pass
     assert len(failures) == 2
+
+
+# ---- cursors
+
+
+def unread_ids(store: Store, thread: str = "t1", reader: str = "curator") -> list[str]:
+    with store.reading() as parts:
+        found = parts.state.unread(ANNA, thread, reader)
+        said = parts.messages.span(ANNA, thread, 0, 99)
+        assert [one.place for one in found] == [one.place for one in said][-len(found) or 99 :]
+        return [said[one.place].id for one in found]
+
+
+def test_what_is_unread_is_the_thread_until_a_cursor_stands_in_it(store: Store) -> None:
+    add(store, ANNA, say("m1", "one"), say("m2", "four", 1, "tool"), say("x", "x", 1, thread="t2"))
+    with store.reading() as parts:
+        assert parts.state.cursor(ANNA, "t1", "curator") is None
+        assert parts.state.unread(ANNA, "t1", "curator") == [
+            Unread(0, "user", 3),
+            Unread(1, "tool", 4),
+        ]
+        assert parts.state.unread(ANNA, "t9", "curator") == []
+        assert parts.state.unread(Owner("new", "new", "new"), "t1", "curator") == []
+
+
+def test_a_cursor_moves_only_from_where_it_is_expected(store: Store) -> None:
+    first, second = Cursor(at(0), "m1"), Cursor(at(1), "m2")
+    add(store, ANNA, say("m1", "one"), say("m2", "two", 1), say("m3", "three", 2))
+    with store.transaction() as tx:
+        assert not tx.state.advance(ANNA, "t1", "curator", first, second)
+        assert tx.state.advance(ANNA, "t1", "curator", None, first)
+        assert not tx.state.advance(ANNA, "t1", "curator", None, second)
+        assert tx.state.advance(ANNA, "t1", "curator", first, second)
+        assert not tx.state.advance(ANNA, "t1", "curator", first, second)
+        assert tx.state.cursor(ANNA, "t1", "curator") == second
+        assert tx.state.cursor(ANNA, "t1", "summary") is None
+        assert tx.state.cursor(ANNA, "t2", "curator") is None
+    assert unread_ids(store) == ["m3"]
+    assert unread_ids(store, reader="summary") == ["m1", "m2", "m3"]
+
+
+def test_a_cursor_stays_at_its_message_when_places_shift_or_it_is_gone(store: Store) -> None:
+    add(store, ANNA, say("m1", "one"), say("m4", "four", 4), say("m5", "five", 5))
+    with store.transaction() as tx:
+        tx.state.advance(ANNA, "t1", "curator", None, Cursor(at(4), "m4"))
+        tx.state.advance(ANNA, "t1", "summary", None, Cursor(at(3), "gone"))
+        tx.state.advance(ANNA, "t1", "third", None, Cursor(at(-3), "gone"))
+    add(store, ANNA, say("m2", "late", 2))
+    assert unread_ids(store) == ["m5"]
+    assert unread_ids(store, reader="summary") == ["m4", "m5"]
+    assert unread_ids(store, reader="third") == ["m1", "m2", "m4", "m5"]
+
+
+def test_a_cursor_that_was_moved_in_a_transaction_that_failed_stands_where_it_stood(
+    store: Store,
+) -> None:
+    with suppress(RuntimeError), store.transaction() as tx:
+        tx.state.advance(ANNA, "t1", "curator", None, Cursor(at(0), "m1"))
+        raise RuntimeError
+    with store.reading() as parts:
+        assert parts.state.cursor(ANNA, "t1", "curator") is None
+
+
+def test_a_removed_summary_is_gone_and_no_other(store: Store) -> None:
+    with store.transaction() as tx:
+        tx.state.put_summary(ANNA, Summary("t1", "one", START))
+        tx.state.put_summary(ANNA, Summary("t2", "two", START))
+        tx.state.remove_summary(ANNA, "t1")
+        tx.state.remove_summary(ANNA, "t9")
+        assert tx.state.summary(ANNA, "t1") is None
+        assert tx.state.summary(ANNA, "t2") is not None

@@ -331,7 +331,7 @@ def test_what_is_no_unfinished_run_is_not_resumed(
         (["show", "parcels", "nothing"], "has no question 'nothing'; see python -m eval recall"),
         (["show", "parcels", "q"], "'q' names 2 questions: anna/q, boris/q"),
         (["show", "parcels", "anna/own-boris"], "has no question 'anna/own-boris'"),
-        (["bench", "speed"], "'speed'; there are compose, index, replay, runs"),
+        (["bench", "speed"], "'speed'; there are compose, curator, index, replay, runs"),
         (["bench", "compose", "--sizes", "many"], "sizes are numbers from 1 on"),
         (["bench", "compose", "--sizes", "20,0"], "sizes are numbers from 1 on"),
         (["bench", "replay", "--dataset", "no-such"], "is no file or folder"),

@@ -28,7 +28,7 @@ PART_OF_VECTORS = re.compile(r"memcore/stores/\w+/vectors\.py")
 SQL_OF_NOTES = re.compile(r"memcore/stores/\w+/sql/notes\.sql")
 PART_OF_NOTES = re.compile(r"memcore/stores/\w+/notes\.py")
 
-THROUGH_THE_GATE = {"write", "delete"}
+THROUGH_THE_GATE = {"write", "write_together", "delete"}
 """What the gate offers; its `delete` says who did it, that of a store's part does not."""
 
 VECTORS = {"put": {INDEX}, "remove": {GATE, INDEX}, "drop": {INDEX, LEARNING}}
@@ -80,7 +80,7 @@ def in_code(path: Path, name: str) -> Iterator[tuple[int, str]]:
             call = called.get(id(node))
             names = {word.arg for word in call.keywords} if call else set()
             gated = node.attr in THROUGH_THE_GATE and {"writer", "actor"} & names
-            if node.attr in {"put", "delete", "write"} and not gated:
+            if node.attr in {"put", *THROUGH_THE_GATE} and not gated:
                 yield node.lineno, f"notes.{node.attr}"
         is_handed_on = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
         if in_memcore and is_handed_on and node.attr == "notes" and id(node) not in continued:  # type: ignore[attr-defined]
@@ -164,6 +164,7 @@ def test_a_note_that_cannot_be_queued_is_not_written_and_one_with_vectors_not_ha
     [
         ("memcore/curator.py", "def f(tx, o, n):\n    tx.notes.put(o, n)\n"),
         ("memcore/curator.py", "def f(tx, o):\n    tx.notes.delete(o, 'page')\n"),
+        ("memcore/curator.py", "def f(tx, o):\n    tx.notes.write_together(o, [])\n"),
         ("memcore/curator.py", "def f(tx):\n    part = tx.notes\n    part.put(1, 2)\n"),
         ("memcore/curator.py", "def f(tx):\n    write = tx.notes.put\n    write(1, 2)\n"),
         ("memcore/composer/x.py", "def f(notes):\n    notes.put(1, 2)\n"),
@@ -199,6 +200,10 @@ def test_the_check_finds_a_planted_violation(tmp_path: Path, file: str, code: st
         (
             "memcore/curator.py",
             "def f(m, o):\n    m.notes.write(o, 'page', 'x', writer='curator')\n",
+        ),
+        (
+            "memcore/curator.py",
+            "def f(m, o, a):\n    m.notes.write_together(o, [], writer='curator', also=a)\n",
         ),
         ("memcore/tools.py", "def f(m, o):\n    m.notes.delete(o, 'page', actor='anna')\n"),
         ("memcore/composer/x.py", "def f(parts, o):\n    return parts.notes.all(o)\n"),

@@ -7,7 +7,7 @@ import sqlite3
 
 from memcore.stores.sqlite.owners import Owners
 from memcore.stores.sqlite.statements import statements, to_microseconds, to_time
-from memcore.types import Event, Owner, QueuedPassage, Summary
+from memcore.types import Cursor, Event, Owner, QueuedPassage, Summary, Unread
 
 _SQL = statements("records")
 _ANY = 2**63 - 1
@@ -87,6 +87,29 @@ class SqliteState(_Part):
             json.dumps(summary.sources),
         )
         self._connection.execute(_SQL["put_summary"], row)
+
+    def remove_summary(self, owner: Owner, thread: str) -> None:
+        found = (self._owners.find(owner), thread)
+        self._connection.execute(_SQL["remove_summary"], found)
+
+    def cursor(self, owner: Owner, thread: str, reader: str) -> Cursor | None:
+        found = (self._owners.find(owner), thread, reader)
+        row = self._connection.execute(_SQL["cursor"], found).fetchone()
+        return None if row is None else Cursor(to_time(row[0]), row[1])
+
+    def advance(
+        self, owner: Owner, thread: str, reader: str, expected: Cursor | None, cursor: Cursor
+    ) -> bool:
+        where = (self._owners.ensure(owner), thread, reader)
+        row = (to_microseconds(cursor.time), cursor.message, *where)
+        if expected is None:
+            return self._connection.execute(_SQL["first_cursor"], row).rowcount > 0
+        moved = (*row, to_microseconds(expected.time), expected.message)
+        return self._connection.execute(_SQL["move_cursor"], moved).rowcount > 0
+
+    def unread(self, owner: Owner, thread: str, reader: str) -> list[Unread]:
+        found = {"owner": self._owners.find(owner), "thread": thread, "reader": reader}
+        return list(map(Unread._make, self._connection.execute(_SQL["unread"], found)))
 
     def learnt(self, owner: Owner, provider: str) -> bytes | None:
         found = (self._owners.find(owner), provider)

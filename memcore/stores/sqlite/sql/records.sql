@@ -42,6 +42,32 @@ INSERT INTO summaries (owner, thread, text, written, sources) VALUES (?, ?, ?, ?
 ON CONFLICT (owner, thread) DO UPDATE
 SET text = excluded.text, written = excluded.written, sources = excluded.sources;
 
+-- name: remove_summary
+DELETE FROM summaries WHERE owner = ? AND thread = ?;
+
+-- name: cursor
+SELECT time, message FROM cursors WHERE owner = ? AND thread = ? AND reader = ?;
+
+-- name: first_cursor
+INSERT INTO cursors (time, message, owner, thread, reader) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (owner, thread, reader) DO NOTHING;
+
+-- name: move_cursor
+UPDATE cursors SET time = ?, message = ?
+WHERE owner = ? AND thread = ? AND reader = ? AND time = ? AND message = ?;
+
+-- name: unread
+-- The place of the cursor's message; of the last one before it where that is gone.
+SELECT place, role, size FROM messages
+WHERE owner = :owner AND thread = :thread AND place > coalesce((
+    SELECT coalesce(
+        (SELECT m.place FROM messages AS m
+         WHERE m.owner = c.owner AND m.id = c.message AND m.thread = c.thread),
+        (SELECT max(m.place) FROM messages AS m
+         WHERE m.owner = c.owner AND m.thread = c.thread AND (m.time, m.id) < (c.time, c.message)))
+    FROM cursors AS c WHERE c.owner = :owner AND c.thread = :thread AND c.reader = :reader
+), -1) ORDER BY place;
+
 -- name: learnt
 SELECT learnt FROM learnt WHERE owner = ? AND provider = ?;
 
