@@ -5,8 +5,16 @@ from memcore.brains import anthropic_request, openai_messages
 from memcore.composer.render import shows
 from memcore.embedders import CachedEmbedder, embedder_named
 from memcore.embedders import choose as choose_embedder
-from memcore.errors import InvalidInput, MnemoscopeError, NotFound, ProviderError
+from memcore.errors import InvalidInput, MnemoscopeError, NotFound, PackageRefused, ProviderError
 from memcore.memory import Memory, open_memory
+from memcore.package import (
+    Exported,
+    Imported,
+    Package,
+    export_package,
+    import_package,
+    read_package,
+)
 from memcore.ports import Embedder, LearningEmbedder
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
@@ -45,6 +53,8 @@ __all__ = [
     "Cutoff",
     "EmbedRole",
     "Embedder",
+    "Exported",
+    "Imported",
     "InvalidInput",
     "Item",
     "Layer",
@@ -57,6 +67,8 @@ __all__ = [
     "NotFound",
     "Note",
     "Owner",
+    "Package",
+    "PackageRefused",
     "PassageKind",
     "PromptLayer",
     "ProviderError",
@@ -70,12 +82,15 @@ __all__ = [
     "cache_folder",
     "choose_embedder",
     "embedder_named",
+    "export_package",
+    "import_package",
     "load_settings",
     "local_day",
     "open_memory",
     "openai_messages",
     "passages",
     "query_stems",
+    "read_package",
     "real_words",
     "relevant",
     "shows",

@@ -242,6 +242,10 @@ class State(Protocol):
 
     def summary(self, owner: Owner, thread: str) -> Summary | None: ...
 
+    def summaries(self, owner: Owner) -> list[Summary]:
+        """The summaries of all the owner's threads, by thread."""
+        ...
+
     def put_summary(self, owner: Owner, summary: Summary) -> None: ...
 
     def learnt(self, owner: Owner, provider: str) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from memcore.composer import render
 from memcore.errors import InvalidInput
-from memcore.ports import Store
+from memcore.ports import Store, Transaction
 from memcore.screening import refuse_secrets
 from memcore.text import clean
 from memcore.types import Layer, Owner, Summary
@@ -31,15 +31,24 @@ class Summaries:
         Raises `InvalidInput` where it is empty or takes more than `SUMMARY_SIZE` characters in the
         prompt, `SecretFound` where it holds a secret; nothing is written then.
         """
-        if not summary.text.strip():
-            raise InvalidInput(f"the summary of thread {summary.thread!r} is empty")
-        size = render.cost_of(Layer.SUMMARY) + len(render.summary(summary.text))
-        if size > SUMMARY_SIZE:
-            raise InvalidInput(
-                f"the summary of thread {summary.thread!r} has {len(summary.text)} characters and "
-                f"takes {size} in the prompt, where {SUMMARY_SIZE} are allowed; nothing was written"
-            )
-        refuse_secrets(summary.text)
-        kept = Summary(summary.thread, clean(summary.text), summary.written, summary.sources)
+        kept = checked(summary)
         with self._store.transaction() as tx:
             tx.state.put_summary(owner, kept)
+
+    def restore(self, tx: Transaction, owner: Owner, summary: Summary) -> None:
+        """Like `save`, as a part of the caller's transaction."""
+        tx.state.put_summary(owner, checked(summary))
+
+
+def checked(summary: Summary) -> Summary:
+    """The summary as it may be stored; raises `InvalidInput` as `Summaries.save` does."""
+    if not summary.text.strip():
+        raise InvalidInput(f"the summary of thread {summary.thread!r} is empty")
+    size = render.cost_of(Layer.SUMMARY) + len(render.summary(summary.text))
+    if size > SUMMARY_SIZE:
+        raise InvalidInput(
+            f"the summary of thread {summary.thread!r} has {len(summary.text)} characters and "
+            f"takes {size} in the prompt, where {SUMMARY_SIZE} are allowed; nothing was written"
+        )
+    refuse_secrets(summary.text)
+    return Summary(summary.thread, clean(summary.text), summary.written, summary.sources)
