@@ -6,8 +6,16 @@ from memcore.composer.render import shows
 from memcore.curator import Report
 from memcore.embedders import CachedEmbedder, embedder_named
 from memcore.embedders import choose as choose_embedder
-from memcore.errors import InvalidInput, MnemoscopeError, NotFound, ProviderError
+from memcore.errors import InvalidInput, MnemoscopeError, NotFound, PackageRefused, ProviderError
 from memcore.memory import Memory, open_memory
+from memcore.package import (
+    Exported,
+    Imported,
+    Package,
+    export_package,
+    import_package,
+    read_package,
+)
 from memcore.ports import Embedder, LearningEmbedder, Proposer, Summarizer
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
@@ -46,6 +54,8 @@ __all__ = [
     "Cutoff",
     "EmbedRole",
     "Embedder",
+    "Exported",
+    "Imported",
     "InvalidInput",
     "Item",
     "Layer",
@@ -58,6 +68,8 @@ __all__ = [
     "NotFound",
     "Note",
     "Owner",
+    "Package",
+    "PackageRefused",
     "PassageKind",
     "PromptLayer",
     "Proposer",
@@ -74,12 +86,15 @@ __all__ = [
     "cache_folder",
     "choose_embedder",
     "embedder_named",
+    "export_package",
+    "import_package",
     "load_settings",
     "local_day",
     "open_memory",
     "openai_messages",
     "passages",
     "query_stems",
+    "read_package",
     "real_words",
     "relevant",
     "shows",

@@ -1,9 +1,10 @@
-"""The command line of the memory: `python -m memcore doctor | reindex`."""
+"""The command line of the memory: `python -m memcore doctor | reindex | export | import`."""
 
 from __future__ import annotations
 
 import io
 import json
+import re
 import shlex
 import sys
 from dataclasses import asdict
@@ -14,9 +15,10 @@ from typing import Annotated, Any
 import typer
 
 from memcore.doctor import Health, KindHealth
-from memcore.errors import MnemoscopeError, NotFound, StoreDamaged
+from memcore.errors import InvalidInput, MnemoscopeError, NotFound, StoreDamaged
 from memcore.indexing import Reindexed
 from memcore.memory import Memory, open_memory
+from memcore.package import Counts, export_package, import_package, read_package
 from memcore.settings import load_settings
 from memcore.types import Owner
 
@@ -33,6 +35,7 @@ StorePath = Annotated[str, typer.Argument(help="a store's file")]
 Provider = Annotated[
     str | None, typer.Option(help="what embeds text, for example packaged; MNEMOSCOPE_PROVIDER")
 ]
+PackagePath = Annotated[Path, typer.Argument(help="a memory package, .zip")]
 Json = Annotated[bool, typer.Option("--json", help="print one JSON object")]
 
 
@@ -88,9 +91,93 @@ def reindex_command(
         raise typer.Exit(1)
 
 
-def _open(store: str, provider: str | None) -> Memory:
+@app.command("export")
+def export_command(
+    store: StorePath,
+    package: PackagePath,
+    owner: Annotated[
+        str, typer.Option(help=r"TEAM/AGENT/PERSON; a / within a name as \/, a \ as \\")
+    ],
+    force: Annotated[bool, typer.Option("--force", help="replace a file that is there")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write all of an owner's memory to a package."""
+    memory = _open(store, None)
+    try:
+        whose = _known_owner(memory, owner)
+        done = export_package(memory, whose, package, force=force)
+    finally:
+        memory.close()
+    if as_json:
+        _print({"package": str(package), "owner": asdict(whose), **asdict(done)})
+    else:
+        print(f"{escaped(whose)} to {package}: {_counted(done.counts)}")
+        print(f"sha256 {done.sha256}")
+
+
+@app.command("import")
+def import_command(
+    store: Annotated[str, typer.Argument(help="a store's file, made where there is none")],
+    package: PackagePath,
+    owner: Annotated[
+        str | None, typer.Option(help="TEAM/AGENT/PERSON to put it under; the package's own")
+    ] = None,
+    provider: Provider = None,
+    as_json: Json = False,
+) -> None:
+    """Take a package into a store, all of it or nothing; what is there already is skipped."""
+    whose = None if owner is None else parsed_owner(owner)
+    content = read_package(package, load_settings().note_size)  # before a store is made for it
+    memory = _open(store, provider, new=True)
+    try:
+        done = import_package(memory, content, whose)
+    finally:
+        memory.close()
+    if as_json:
+        _print({"package": str(package), **asdict(done)})
+    else:
+        print(f"{package} to {escaped(done.owner)}: {_counted(done.counts)}")
+        print(f"there already: {_counted(done.skipped)}")
+
+
+def escaped(owner: Owner) -> str:
+    """An owner as one word of a command line: `TEAM/AGENT/PERSON`."""
+    names = (owner.team, owner.agent, owner.person)
+    return "/".join(name.replace("\\", r"\\").replace("/", r"\/") for name in names)
+
+
+def parsed_owner(text: str) -> Owner:
+    """The owner that `escaped` writes so. Raises `InvalidInput` for anything else, and for one
+    with an empty name."""
+    names = [re.sub(r"\\(.)", r"\1", one) for one in re.findall(r"(?:^|/)((?:\\.|[^\\/])*)", text)]
+    if len(names) != 3 or not all(names) or escaped(Owner(*names)) != text:
+        raise InvalidInput(
+            f"an owner is given as TEAM/AGENT/PERSON, with / in a name as \\/ and \\ as \\\\: "
+            f"not as {text!r}"
+        )
+    return Owner(*names)
+
+
+def _known_owner(memory: Memory, text: str) -> Owner:
+    known = {escaped(one): one for one in memory.store.owners()}
+    if text in known:
+        return known[text]
+    more = f" and {len(known) - LISTED} more" if len(known) > LISTED else ""
+    listed = ", ".join([*known][:LISTED]) or "nobody"
+    raise NotFound(f"nothing is stored under the owner {text}; there are: {listed}{more}")
+
+
+def _counted(counts: Counts) -> str:
+    return (
+        "{notes} notes in {revisions} revisions, {messages} messages, {summaries} summaries, "
+        "{events} events".format(**asdict(counts))
+    )
+
+
+def _open(store: str, provider: str | None, new: bool = False) -> Memory:
     path = Path(store.removeprefix("sqlite:///"))
-    if "://" not in str(store).removeprefix("sqlite:///") and not path.is_file():
+    here = "://" not in store.removeprefix("sqlite:///")
+    if here and not path.is_file() and not (new and path.parent.is_dir() and not path.exists()):
         raise NotFound(f"there is no store {path}")
     if path.is_file() and path.stat().st_size == 0:
         raise StoreDamaged(f"{path} is empty: it is no store")

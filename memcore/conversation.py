@@ -9,7 +9,7 @@ from datetime import datetime
 from memcore import text as analysis
 from memcore.errors import InvalidInput
 from memcore.indexing import Index
-from memcore.ports import Store
+from memcore.ports import Store, Transaction
 from memcore.ranking import rank
 from memcore.settings import Settings
 from memcore.types import Message, MessageHit, Owner, QueuedPassage
@@ -34,13 +34,16 @@ class Conversation:
         without zone, and `Conflict` where the owner has a message of that id. Lone surrogates in
         the text and the speaker's name become U+FFFD.
         """
-        message = _checked(message)
+        message = checked(message)
         with self._store.transaction() as tx:
-            stored = tx.messages.append(owner, message, passage_stems(message))
-            tx.queue.add(owner, QueuedPassage("message", message.id, 1))
+            stored = _append(tx, owner, message)
         if self._index is not None:
             self._index.keep_up(owner)
         return stored
+
+    def restore(self, tx: Transaction, owner: Owner, message: Message) -> Message:
+        """Like `append`, as a part of the caller's transaction; nothing is embedded."""
+        return _append(tx, owner, checked(message))
 
     def recent(
         self, owner: Owner, thread: str, limit: int, before: str | None = None
@@ -92,6 +95,12 @@ class Conversation:
         ]
 
 
+def _append(tx: Transaction, owner: Owner, message: Message) -> Message:
+    stored = tx.messages.append(owner, message, passage_stems(message))
+    tx.queue.add(owner, QueuedPassage("message", message.id, 1))
+    return stored
+
+
 def _snippet(text: str, wanted: Sequence[str]) -> str:
     if len(text) <= SNIPPET:
         return text
@@ -104,7 +113,8 @@ def passage_stems(message: Message) -> list[str]:
     return analysis.stems(message.speaker) + analysis.stems(message.text)
 
 
-def _checked(message: Message) -> Message:
+def checked(message: Message) -> Message:
+    """The message as it may be stored; raises `InvalidInput` as `Conversation.append` does."""
     if message.role not in _ROLES:
         raise InvalidInput(
             f"message {message.id!r} has role {message.role!r}; use one of {', '.join(_ROLES)}"

@@ -4,7 +4,8 @@
     ├── InvalidInput            a value given by the caller is not acceptable
     │   ├── InvalidSettings     a setting is unknown or out of range
     │   ├── NoteTooLong         a note is longer than an item may be
-    │   └── SecretFound         the text holds a secret and is refused
+    │   ├── SecretFound         the text holds a secret and is refused
+    │   └── PackageRefused      a memory package cannot be taken in, or not be made
     ├── NotFound                no such message, note, run, question
     ├── Conflict                somebody else wrote in between
     │   └── StaleRevision       a note was written against an old revision
@@ -60,6 +61,18 @@ class SecretFound(InvalidInput):
         self.kind = kind
         self.start = start
         self.field = field
+
+
+class PackageRefused(InvalidInput):
+    """Correct the package as the message says; nothing was written.
+
+    `conflicts` are the items that are stored already and are not as in the package; empty where it
+    was refused for something else.
+    """
+
+    def __init__(self, message: str, conflicts: Sequence[str] = ()) -> None:
+        super().__init__(message)
+        self.conflicts = tuple(conflicts)
 
 
 class NotFound(MnemoscopeError, LookupError):

@@ -2,7 +2,8 @@
 
 Three writers and no fourth: `import`, `remember`, `curator`. The gate checks the size, scans for
 secrets, and writes the note, its history, its journal entry and its place in the index queue in
-one transaction. Nothing else may write to the notes table; a test reads the code for that.
+one transaction; `Notes.restore` does so for the notes of a memory package, within its import's.
+Nothing else may write to the notes table; a test reads the code for that.
 """
 
 from __future__ import annotations
@@ -12,13 +13,16 @@ from dataclasses import replace
 from datetime import date
 from typing import get_args
 
-from memcore.errors import InvalidInput, NoteTooLong, NotFound, StaleRevision
+from memcore.errors import Conflict, InvalidInput, NoteTooLong, NotFound, StaleRevision
 from memcore.indexing import Index
 from memcore.ports import Clock, Store, Transaction
 from memcore.screening import refuse_secrets
 from memcore.settings import Settings
 from memcore.text import clean, local_day
 from memcore.types import PAGE, Draft, Event, Note, Owner, QueuedPassage, Writer
+
+NOTE_IMPORTED = "note imported"
+"""The action of the event that a restored note leaves."""
 
 
 class Notes:
@@ -68,27 +72,46 @@ class Notes:
         `also` is called in the same transaction before anything is written: where it raises,
         nothing is. It may be called where there is no draft at all.
         """
-        checked = [replace(one, text=self._checked(one.key, one.text, writer)) for one in drafts]
+        limit = self._settings.note_size
+        ready = [replace(one, text=checked(one.key, one.text, writer, limit)) for one in drafts]
         now, written = self._clock.now(), []
         with self._store.transaction() as tx:
             if also is not None:
                 also(tx)
-            for draft in checked:
+            for draft in ready:
                 current = tx.notes.get(owner, draft.key)
                 revision = current.revision if current else 0
                 if revision != draft.expected_revision:
                     raise StaleRevision(draft.key, draft.expected_revision, revision)
                 newest = tx.notes.last_revision(owner, draft.key) + 1
                 note = Note(draft.key, draft.text, newest, now, writer, draft.sources)
-                tx.notes.put(owner, note)
-                tx.queue.add(owner, QueuedPassage("note", note.key, newest))
                 detail = f"revision {newest}, {len(note.text)} characters"
                 event = Event(now, writer, "note written", note.key, note.sources, detail)
-                tx.journal.append(owner, event)
+                _put(tx, owner, [note], event)
                 written.append(note)
         if written:
             self._keep_up(owner)
         return written
+
+    def restore(self, tx: Transaction, owner: Owner, revisions: Sequence[Note]) -> None:
+        """Writes a note of a memory package with its history, as a part of the caller's
+        transaction: by whom and when it was written stays, the event says that it was imported.
+
+        `revisions` are all of one key, oldest first. Raises what `write` does for each text, and
+        `Conflict` where there is a note of that key or ever was; roll back then. Embed what was
+        queued after the commit.
+        """
+        newest = revisions[-1]
+        if tx.notes.last_revision(owner, newest.key):
+            raise Conflict(f"there is a note {newest.key!r} of {owner}, or was")
+        kept = [
+            replace(one, text=checked(one.key, one.text, one.writer, self._settings.note_size))
+            for one in revisions
+        ]
+        detail = f"revision {newest.revision}, {len(newest.text)} characters"
+        now, actor = self._clock.now(), "import"
+        event = Event(now, actor, NOTE_IMPORTED, newest.key, newest.sources, detail)
+        _put(tx, owner, kept, event)
 
     def delete(self, owner: Owner, key: str, *, actor: str) -> None:
         """Removes a note, its earlier revisions and what is queued or indexed of it, at once.
@@ -126,21 +149,35 @@ class Notes:
         if self._index is not None:
             self._index.keep_up(owner)
 
-    def _checked(self, key: str, text: str, writer: str) -> str:
-        if key != PAGE:
-            try:
-                valid = date.fromisoformat(key).isoformat() == key
-            except ValueError:
-                valid = False
-            if not valid:
-                raise InvalidInput(f"a note's key is {PAGE!r} or a day as YYYY-MM-DD, not {key!r}")
-        if writer not in get_args(Writer):
-            raise InvalidInput(
-                f"{writer!r} is no writer of notes; there are {', '.join(get_args(Writer))}"
-            )
-        if not text.strip():
-            raise InvalidInput(f"note {key!r} would be empty; delete it instead")
-        if len(text) > self._settings.note_size:
-            raise NoteTooLong(len(text), self._settings.note_size)
-        refuse_secrets(text)
-        return clean(text)
+
+def checked(key: str, text: str, writer: str, limit: int) -> str:
+    """A note's text as it may be stored; `limit` is in characters.
+
+    Raises `NoteTooLong`, `SecretFound`, or `InvalidInput` for an empty text, a key that is neither
+    `PAGE` nor a day, and an unknown writer.
+    """
+    if key != PAGE:
+        try:
+            valid = date.fromisoformat(key).isoformat() == key
+        except ValueError:
+            valid = False
+        if not valid:
+            raise InvalidInput(f"a note's key is {PAGE!r} or a day as YYYY-MM-DD, not {key!r}")
+    if writer not in get_args(Writer):
+        raise InvalidInput(
+            f"{writer!r} is no writer of notes; there are {', '.join(get_args(Writer))}"
+        )
+    if not text.strip():
+        raise InvalidInput(f"note {key!r} would be empty; delete it instead")
+    if len(text) > limit:
+        raise NoteTooLong(len(text), limit)
+    refuse_secrets(text)
+    return clean(text)
+
+
+def _put(tx: Transaction, owner: Owner, revisions: Sequence[Note], event: Event) -> None:
+    for note in revisions:
+        tx.notes.put(owner, note)
+    newest = revisions[-1]
+    tx.queue.add(owner, QueuedPassage("note", newest.key, newest.revision))
+    tx.journal.append(owner, event)

@@ -283,6 +283,10 @@ class State(Protocol):
 
     def summary(self, owner: Owner, thread: str) -> Summary | None: ...
 
+    def summaries(self, owner: Owner) -> list[Summary]:
+        """The summaries of all the owner's threads, by thread."""
+        ...
+
     def put_summary(self, owner: Owner, summary: Summary) -> None: ...
 
     def remove_summary(self, owner: Owner, thread: str) -> None:

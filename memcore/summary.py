@@ -53,9 +53,13 @@ class Summaries:
         Raises `InvalidInput` where it is empty or takes more than `SUMMARY_SIZE` characters in the
         prompt, `SecretFound` where it holds a secret; nothing is written then.
         """
-        kept = _checked(summary)
+        kept = checked(summary)
         with self._store.transaction() as tx:
             tx.state.put_summary(owner, kept)
+
+    def restore(self, tx: Transaction, owner: Owner, summary: Summary) -> None:
+        """Like `save`, as a part of the caller's transaction."""
+        tx.state.put_summary(owner, checked(summary))
 
     def refresh(self, owner: Owner, thread: str) -> Summary | None:
         """Sums up what lies before the window, and returns the summary; None where nothing does.
@@ -86,7 +90,7 @@ class Summaries:
         said = [one for one in told if one.role != "tool"]
         made = self._told(said, whole, limit) if self._summarizer else self._extract(said, limit)
         summary = Summary(thread, made[0], self._clock.now(), made[1]) if made[0] else None
-        kept = _checked(summary) if summary else None
+        kept = checked(summary) if summary else None
         with self._store.transaction() as tx:
             after = Cursor(new[-1].time, new[-1].id) if new else before
             if after and not tx.state.advance(owner, thread, READER, before, after):
@@ -152,7 +156,8 @@ def _telling(text: str) -> list[str]:
     return [one for one in found if len(one) <= _SENTENCE and not is_instruction(one)]
 
 
-def _checked(summary: Summary) -> Summary:
+def checked(summary: Summary) -> Summary:
+    """The summary as it may be stored; raises `InvalidInput` as `Summaries.save` does."""
     if not summary.text.strip():
         raise InvalidInput(f"the summary of thread {summary.thread!r} is empty")
     size = render.cost_of(Layer.SUMMARY) + len(render.summary(summary.text))

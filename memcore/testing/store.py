@@ -325,6 +325,9 @@ class _State(_Part):
         storable(thread)
         return self._parts.read(owner).summaries.get(thread)
 
+    def summaries(self, owner: Owner) -> list[Summary]:
+        return [one for _, one in sorted(self._parts.read(owner).summaries.items())]
+
     def put_summary(self, owner: Owner, summary: Summary) -> None:
         storable(summary.thread, summary.text)
         self._parts.write(owner).summaries[summary.thread] = _written(summary)

@@ -406,8 +406,19 @@ def test_owners_with_like_names_see_nothing_of_one_another(store: Store) -> None
             assert [one.subject for one in parts.journal.events(owner, 99)] == [f"{number}"]
             assert [one.item for one in parts.queue.waiting(owner, 99)] == [f"{number}"]
             assert parts.state.summary(owner, "t1") == Summary("t1", text, START)
+            assert parts.state.summaries(owner) == [Summary("t1", text, START)]
         hits = Conversation(store, Settings()).search(owner, "garden", 99)
         assert [hit.message.text for hit in hits] == [text]
+
+
+def test_summaries_are_read_by_thread(store: Store) -> None:
+    written = [Summary(thread, "x", START, ("m1",)) for thread in ("я", "b", "", "a")]
+    with store.transaction() as tx:
+        for one in written:
+            tx.state.put_summary(ANNA, one)
+    with store.reading() as parts:
+        assert parts.state.summaries(ANNA) == sorted(written, key=lambda one: one.thread)
+        assert parts.state.summaries(Owner("home", "helper", "%")) == []
 
 
 def test_writes_of_one_owner_change_nothing_of_any_other(store: Store) -> None:

@@ -19,6 +19,7 @@ from tests.support import ANNA, START
 
 ROOT = Path(__file__).parents[2]
 GATE = "memcore/notes.py"
+IMPORT = "memcore/package/import_.py"  # restores notes through the gate, within its transaction
 STORE = "memcore/testing/store.py"  # the store in memory
 INDEX = "memcore/indexing.py"
 LEARNING = "memcore/learning.py"
@@ -80,7 +81,9 @@ def in_code(path: Path, name: str) -> Iterator[tuple[int, str]]:
             call = called.get(id(node))
             names = {word.arg for word in call.keywords} if call else set()
             gated = node.attr in THROUGH_THE_GATE and {"writer", "actor"} & names
-            if node.attr in {"put", *THROUGH_THE_GATE} and not gated:
+            if node.attr == "restore" and name == IMPORT:
+                continue
+            if node.attr in {"put", "restore", *THROUGH_THE_GATE} and not gated:
                 yield node.lineno, f"notes.{node.attr}"
         is_handed_on = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load)
         if in_memcore and is_handed_on and node.attr == "notes" and id(node) not in continued:  # type: ignore[attr-defined]
@@ -97,11 +100,13 @@ def is_notes(node: ast.expr) -> bool:
 
 
 def within_a_transaction(code: str, call: str) -> list[set[str]]:
-    """The calls that stand in one transaction with each call of that name."""
+    """The calls that stand in one transaction with each call of that name: in the block that opens
+    it, or in a function that is given one."""
     blocks = [
         {ast.unparse(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)}
         for node in ast.walk(ast.parse(code))
-        if isinstance(node, ast.With) and ".transaction()" in ast.unparse(node.items[0])
+        if (isinstance(node, ast.With) and ".transaction()" in ast.unparse(node.items[0]))
+        or (isinstance(node, ast.FunctionDef) and "tx" in [one.arg for one in node.args.args])
     ]
     return [calls for calls in blocks if call in calls]
 
@@ -170,6 +175,8 @@ def test_a_note_that_cannot_be_queued_is_not_written_and_one_with_vectors_not_ha
         ("memcore/composer/x.py", "def f(notes):\n    notes.put(1, 2)\n"),
         ("eval/replay.py", "def f(m):\n    with m.tx() as t:\n        t.notes.put(1, 2)\n"),
         ("pages/turn.py", "def f(tx):\n    tx.notes.delete(1, 'page')\n"),
+        ("memcore/curator.py", "def f(m, tx, o):\n    m.notes.restore(tx, o, [])\n"),
+        (IMPORT, "def f(tx, o, n):\n    tx.notes.put(o, n)\n"),
         ("memcore/package.py", "SQL = 'INSERT INTO notes (key) VALUES (1)'\n"),
         ("memcore/package.py", "SQL = 'update notes set text = 1'\n"),
         ("memcore/stores/sqlite/records.py", "SQL = statements('notes')\n"),
@@ -205,6 +212,7 @@ def test_the_check_finds_a_planted_violation(tmp_path: Path, file: str, code: st
             "memcore/curator.py",
             "def f(m, o, a):\n    m.notes.write_together(o, [], writer='curator', also=a)\n",
         ),
+        (IMPORT, "def f(m, tx, o):\n    m.notes.restore(tx, o, [])\n"),
         ("memcore/tools.py", "def f(m, o):\n    m.notes.delete(o, 'page', actor='anna')\n"),
         ("memcore/composer/x.py", "def f(parts, o):\n    return parts.notes.all(o)\n"),
         (GATE, "def f(tx, o):\n    tx.vectors.remove(o, 'note', 'page')\n"),

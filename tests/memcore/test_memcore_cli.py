@@ -13,11 +13,12 @@ from typing import Any
 import pytest
 
 from memcore import PAGE, Owner, Settings, open_memory
-from memcore.cli import LISTED, main
+from memcore.cli import LISTED, escaped, main, parsed_owner
 from memcore.embedders.tfidf import TfidfEmbedder
 from memcore.errors import ProviderUnavailable
 from memcore.testing import PredictableEmbedder, SettableClock
 from tests.misbehaving_server import listed, misbehaving_server
+from tests.packages import package
 from tests.support import ANNA, START, say
 
 ROOT = Path(__file__).parents[2]
@@ -212,3 +213,88 @@ def test_it_runs_as_a_module(store: Path) -> None:
     )
     assert (ended.returncode, ended.stderr) == (0, "")
     assert ended.stdout.endswith("ok\n")
+
+
+def test_a_package_goes_out_and_into_a_new_store(
+    command: Command, store: Path, tmp_path: Path
+) -> None:
+    first, second, other = tmp_path / "1.zip", tmp_path / "2.zip", tmp_path / "other.db"
+    status, out, err = command("export", store, first, "--owner", "home/helper/anna")
+    assert (status, err) == (0, "")
+    counted = "1 notes in 1 revisions, 1 messages, 0 summaries, 1 events"
+    assert out.startswith(f"home/helper/anna to {first}: {counted}\nsha256 ")
+    status, out, _ = command("import", other, first)
+    assert (status, out.splitlines()[0]) == (0, f"{first} to home/helper/anna: {counted}")
+    told = json.loads(command("import", other, first, "--json")[1])
+    assert (told["counts"]["notes"], told["skipped"]["notes"]) == (0, 1)
+    told = json.loads(command("export", other, second, "--owner", "home/helper/anna", "--json")[1])
+    assert told["owner"] == {"team": "home", "agent": "helper", "person": "anna"}
+    assert told["counts"]["messages"] == 1
+    assert first.read_bytes() == second.read_bytes()
+    assert command("export", other, second, "--owner", "home/helper/anna", "--force")[0] == 0
+
+
+def test_an_owner_with_a_slash_is_one_word(command: Command, store: Path, tmp_path: Path) -> None:
+    package, word = tmp_path / "p.zip", r"home/a\/b/c\\d"
+    command("export", store, package, "--owner", "home/helper/anna")
+    status, out, _ = command("import", store, package, "--owner", word)
+    assert (status, word in out) == (0, True)
+    with closing(open_memory(store, SettableClock(START))) as mind:
+        assert Owner("home", "a/b", "c\\d") in mind.store.owners()
+    assert command("export", store, tmp_path / "q.zip", "--owner", word)[0] == 0
+    status, _, err = command("export", store, tmp_path / "r.zip", "--owner", "home/helper/ann")
+    assert status == 2
+    assert err == (
+        "error: nothing is stored under the owner home/helper/ann; there are: "
+        rf"home/a\/b/c\\d, home/helper/anna, work/helper/anna{chr(10)}"
+    )
+
+
+@pytest.mark.parametrize("word", ["anna", "a/b", "a/b/c/d", "a/b/", "//", "", "a/b/c\\", "a/b/\\c"])
+def test_what_is_no_owner_is_refused(
+    command: Command, store: Path, tmp_path: Path, word: str
+) -> None:
+    command("export", store, tmp_path / "p.zip", "--owner", "home/helper/anna")
+    status, out, err = command("import", tmp_path / "n.db", tmp_path / "p.zip", "--owner", word)
+    assert (status, out) == (2, "")
+    assert "TEAM/AGENT/PERSON" in err
+    assert not (tmp_path / "n.db").exists()
+
+
+@pytest.mark.parametrize("name", ["a/b", "\\", "a\\/b", "/", "%", "имя x", "\\\\//"])
+def test_every_owner_has_a_word(name: str) -> None:
+    owner = Owner(name, "x", name)
+    assert parsed_owner(escaped(owner)) == owner
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["import", "new.db", "none.zip"], "error: there is no package none.zip"),
+        (["import", "new.db", "text.zip"], "error: the package is not a zip"),
+        (["import", "none/new.db", "good.zip"], "error: there is no store none/new.db"),
+        (["import", "text.zip", "good.zip"], "text.zip: file is not a database"),
+        (["import", "memory.db", "good.zip"], "message m1 differs"),
+        (["export", "none.db", "p.zip", "--owner", "a/b/c"], "error: there is no store none.db"),
+        (["export", "memory.db", "good.zip", "--owner", "work/helper/anna"], "is there already"),
+        (["export", "memory.db", "no/p.zip", "--owner", "work/helper/anna"], "cannot be written"),
+        (["export", "memory.db", "p.zip"], "Missing option"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_a_package_error_is_one_line_and_leaves_no_file(
+    command: Command,
+    store: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    arguments: list[str],
+    message: str,
+) -> None:
+    monkeypatch.chdir(store.parent)
+    Path("text.zip").write_text("This is a diary. " * 100)
+    Path("good.zip").write_bytes(package())
+    before = {path.name for path in store.parent.iterdir()}
+    status, out, err = command(*arguments)
+    assert (status, out) == (2, "")
+    assert message in " ".join(err.split())
+    assert "Missing" in message or err.count("\n") == 1
+    assert {path.name for path in store.parent.iterdir()} == before

@@ -73,10 +73,11 @@ class SqliteState(_Part):
     def summary(self, owner: Owner, thread: str) -> Summary | None:
         found = (self._owners.find(owner), thread)
         row = self._connection.execute(_SQL["summary"], found).fetchone()
-        if row is None:
-            return None
-        name, text, written, sources = row
-        return Summary(name, text, to_time(written), tuple(json.loads(sources)))
+        return None if row is None else _summary(row)
+
+    def summaries(self, owner: Owner) -> list[Summary]:
+        found = (self._owners.find(owner),)
+        return [_summary(row) for row in self._connection.execute(_SQL["summaries"], found)]
 
     def put_summary(self, owner: Owner, summary: Summary) -> None:
         row = (
@@ -119,3 +120,8 @@ class SqliteState(_Part):
     def put_learnt(self, owner: Owner, provider: str, learnt: bytes) -> None:
         row = (self._owners.ensure(owner), provider, learnt)
         self._connection.execute(_SQL["put_learnt"], row)
+
+
+def _summary(row: tuple[str, str, int, str]) -> Summary:
+    thread, text, written, sources = row
+    return Summary(thread, text, to_time(written), tuple(json.loads(sources)))

@@ -37,6 +37,9 @@ SELECT count(*) FROM queue WHERE owner = ?;
 -- name: summary
 SELECT thread, text, written, sources FROM summaries WHERE owner = ? AND thread = ?;
 
+-- name: summaries
+SELECT thread, text, written, sources FROM summaries WHERE owner = ? ORDER BY thread;
+
 -- name: put_summary
 INSERT INTO summaries (owner, thread, text, written, sources) VALUES (?, ?, ?, ?, ?)
 ON CONFLICT (owner, thread) DO UPDATE
