@@ -1,18 +1,44 @@
 """The memory of an agent: notes, conversation search, one prompt composer with a budget."""
 
 from memcore import passages
-from memcore.brains import anthropic_request, openai_messages
+from memcore.brains import (
+    AnthropicBrain,
+    Limits,
+    OpenAIBrain,
+    ScriptedBrain,
+    answer,
+    anthropic_request,
+    anthropic_tools,
+    brain_named,
+    openai_messages,
+    openai_tools,
+    validate_anthropic,
+    validate_openai,
+)
 from memcore.composer.render import shows
+from memcore.dialogue import (
+    Answer,
+    CallRecord,
+    CallsTurn,
+    Outcome,
+    Reply,
+    ResultsTurn,
+    Spoken,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
 from memcore.embedders import CachedEmbedder, embedder_named
 from memcore.embedders import choose as choose_embedder
 from memcore.errors import InvalidInput, MnemoscopeError, NotFound, ProviderError
 from memcore.memory import Memory, open_memory
-from memcore.ports import Embedder, LearningEmbedder
+from memcore.ports import Brain, Embedder, LearningEmbedder, Toolbox
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
 from memcore.text import local_day, query_stems, real_words
 from memcore.text import sentences as text_sentences
 from memcore.text import stems as text_stems
+from memcore.toolbox import Tools
 from memcore.types import (
     PAGE,
     Account,
@@ -40,7 +66,12 @@ __version__ = "0.1.0"
 __all__ = [
     "PAGE",
     "Account",
+    "Answer",
+    "AnthropicBrain",
+    "Brain",
     "CachedEmbedder",
+    "CallRecord",
+    "CallsTurn",
     "Composition",
     "Cutoff",
     "EmbedRole",
@@ -50,12 +81,15 @@ __all__ = [
     "Layer",
     "LayerAccount",
     "LearningEmbedder",
+    "Limits",
     "Matrix",
     "Memory",
     "Message",
     "MnemoscopeError",
     "NotFound",
     "Note",
+    "OpenAIBrain",
+    "Outcome",
     "Owner",
     "PassageKind",
     "PromptLayer",
@@ -63,10 +97,22 @@ __all__ = [
     "ProviderIdentity",
     "QueuedPassage",
     "Reason",
+    "Reply",
+    "ResultsTurn",
+    "ScriptedBrain",
     "Settings",
+    "Spoken",
     "Summary",
+    "ToolCall",
+    "ToolResult",
+    "ToolSpec",
+    "Toolbox",
+    "Tools",
     "Turn",
+    "answer",
     "anthropic_request",
+    "anthropic_tools",
+    "brain_named",
     "cache_folder",
     "choose_embedder",
     "embedder_named",
@@ -74,6 +120,7 @@ __all__ = [
     "local_day",
     "open_memory",
     "openai_messages",
+    "openai_tools",
     "passages",
     "query_stems",
     "real_words",
@@ -81,4 +128,6 @@ __all__ = [
     "shows",
     "text_sentences",
     "text_stems",
+    "validate_anthropic",
+    "validate_openai",
 ]

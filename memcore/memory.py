@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 from memcore.composer import Composer
@@ -15,7 +17,9 @@ from memcore.ports import Clock, Embedder, Store
 from memcore.settings import Settings, load_settings
 from memcore.stores.sqlite import SqliteStore
 from memcore.summary import Summaries
-from memcore.types import Composition, Message, Owner
+from memcore.toolbox import Tools
+from memcore.tools import memory_tools
+from memcore.types import Composition, Message, Note, Owner
 
 _REMEMBERED_TURNS = 1_000
 
@@ -29,9 +33,14 @@ class Memory:
         self.store = store
         self.settings = settings
         self.clock = clock
-        self.index = Index(store, settings, clock, embedder, TimeLimit().run)
+        self._limit = TimeLimit()
+        self.index = Index(store, settings, clock, embedder, self._limit.run)
         self.conversation = Conversation(store, settings, self.index)
-        self.notes = Notes(store, settings, clock, self.index)
+        gate = Notes(store, settings, clock, self.index)
+        self.notes = gate
+        self._tools = partial(
+            memory_tools, self.conversation, gate, settings, limit=self._limit.run
+        )
         self.summaries = Summaries(store)
         self._composer = Composer(store, settings, self.index)
         self._previous: OrderedDict[tuple[Owner, str], str] = OrderedDict()
@@ -54,6 +63,19 @@ class Memory:
         if len(self._previous) > _REMEMBERED_TURNS:
             self._previous.popitem(last=False)
         return composition
+
+    def remember(self, owner: Owner, text: str, page: bool = False) -> Note:
+        """Appends a line to today's note, or rewrites the page; returns the note as it is now.
+
+        Raises `NoteTooLong`, `SecretFound`, `InvalidInput`, and `StaleRevision` where another wrote
+        to the page in between.
+        """
+        return self.notes.remember(owner, text, page)
+
+    def tools(self, owner: Owner, thread: str, sources: Sequence[str] = ()) -> Tools:
+        """The tools of one turn. Make them when the turn is composed: the page is rewritten only if
+        it is as it was then. `sources` are the ids of the messages that a note comes from."""
+        return self._tools(owner, thread, sources=sources)
 
     def close(self) -> None:
         self.store.close()
