@@ -1,9 +1,34 @@
 """The memory of an agent: notes, conversation search, one prompt composer with a budget."""
 
 from memcore import passages
-from memcore.brains import anthropic_request, openai_messages
+from memcore.brains import (
+    AnthropicBrain,
+    Limits,
+    OpenAIBrain,
+    ScriptedBrain,
+    answer,
+    anthropic_request,
+    anthropic_tools,
+    brain_named,
+    openai_messages,
+    openai_tools,
+    validate_anthropic,
+    validate_openai,
+)
 from memcore.composer.render import shows
 from memcore.curator import Report
+from memcore.dialogue import (
+    Answer,
+    CallRecord,
+    CallsTurn,
+    Outcome,
+    Reply,
+    ResultsTurn,
+    Spoken,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+)
 from memcore.embedders import CachedEmbedder, embedder_named
 from memcore.embedders import choose as choose_embedder
 from memcore.errors import InvalidInput, MnemoscopeError, NotFound, PackageRefused, ProviderError
@@ -16,12 +41,20 @@ from memcore.package import (
     import_package,
     read_package,
 )
-from memcore.ports import Embedder, LearningEmbedder, Proposer, Summarizer
+from memcore.ports import (
+    Brain,
+    Embedder,
+    LearningEmbedder,
+    Proposer,
+    Summarizer,
+    Toolbox,
+)
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
 from memcore.text import local_day, query_stems, real_words
 from memcore.text import sentences as text_sentences
 from memcore.text import stems as text_stems
+from memcore.toolbox import Tools
 from memcore.types import (
     PAGE,
     Account,
@@ -49,7 +82,12 @@ __version__ = "0.1.0"
 __all__ = [
     "PAGE",
     "Account",
+    "Answer",
+    "AnthropicBrain",
+    "Brain",
     "CachedEmbedder",
+    "CallRecord",
+    "CallsTurn",
     "Composition",
     "Cutoff",
     "EmbedRole",
@@ -61,12 +99,15 @@ __all__ = [
     "Layer",
     "LayerAccount",
     "LearningEmbedder",
+    "Limits",
     "Matrix",
     "Memory",
     "Message",
     "MnemoscopeError",
     "NotFound",
     "Note",
+    "OpenAIBrain",
+    "Outcome",
     "Owner",
     "Package",
     "PackageRefused",
@@ -77,12 +118,24 @@ __all__ = [
     "ProviderIdentity",
     "QueuedPassage",
     "Reason",
+    "Reply",
     "Report",
+    "ResultsTurn",
+    "ScriptedBrain",
     "Settings",
+    "Spoken",
     "Summarizer",
     "Summary",
+    "ToolCall",
+    "ToolResult",
+    "ToolSpec",
+    "Toolbox",
+    "Tools",
     "Turn",
+    "answer",
     "anthropic_request",
+    "anthropic_tools",
+    "brain_named",
     "cache_folder",
     "choose_embedder",
     "embedder_named",
@@ -92,6 +145,7 @@ __all__ = [
     "local_day",
     "open_memory",
     "openai_messages",
+    "openai_tools",
     "passages",
     "query_stems",
     "read_package",
@@ -100,4 +154,6 @@ __all__ = [
     "shows",
     "text_sentences",
     "text_stems",
+    "validate_anthropic",
+    "validate_openai",
 ]

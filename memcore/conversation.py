@@ -11,6 +11,7 @@ from memcore.errors import InvalidInput
 from memcore.indexing import Index
 from memcore.ports import Store, Transaction
 from memcore.ranking import rank
+from memcore.screening import mask
 from memcore.settings import Settings
 from memcore.types import Message, MessageHit, Owner, QueuedPassage
 
@@ -71,8 +72,8 @@ class Conversation:
         """Ranked full-text search over all the owner's threads, best first.
 
         A query is data: nothing in it acts as an operator, nothing raises. Returns at most `limit`
-        hits, each with a snippet of at most `SNIPPET` characters. `since` and `until` are included;
-        raises `InvalidInput` where one has no zone.
+        hits, each with a snippet of at most `SNIPPET` characters, secrets masked. `since` and
+        `until` are included; raises `InvalidInput` where one has no zone.
         """
         for name, time in (("since", since), ("until", until)):
             if time is not None and time.tzinfo is None:
@@ -102,6 +103,7 @@ def _append(tx: Transaction, owner: Owner, message: Message) -> Message:
 
 
 def _snippet(text: str, wanted: Sequence[str]) -> str:
+    text = mask(text)  # before it is cut: half a secret looks like none
     if len(text) <= SNIPPET:
         return text
     start, end = analysis.cut_around(text, wanted, SNIPPET)

@@ -3,6 +3,7 @@
     MnemoscopeError
     ├── InvalidInput            a value given by the caller is not acceptable
     │   ├── InvalidSettings     a setting is unknown or out of range
+    │   ├── InvalidRequest      what would be sent to a model breaks the rules of its API
     │   ├── NoteTooLong         a note is longer than an item may be
     │   ├── SecretFound         the text holds a secret and is refused
     │   └── PackageRefused      a memory package cannot be taken in, or not be made
@@ -13,7 +14,7 @@
     │   ├── StoreBusy           another process held the store for too long
     │   ├── StoreDamaged        the file is not a store, or is broken
     │   └── NewerSchema         the store was written by a newer version
-    ├── ProviderError           an embedding provider did not do what was asked
+    ├── ProviderError           an embedding provider or a brain did not do what was asked
     │   ├── ProviderUnavailable no network, too slow, overloaded: later it may answer
     │   ├── ProviderRefused     a wrong key, an unknown model: it will not answer as it is set up
     │   ├── ProviderAnswer      what it answered cannot be used
@@ -36,6 +37,10 @@ class InvalidInput(MnemoscopeError, ValueError):
 
 class InvalidSettings(InvalidInput):
     """Correct the setting named in the message; the message lists what is allowed."""
+
+
+class InvalidRequest(InvalidInput):
+    """Correct the history: the message names the place and the rule. Nothing was sent."""
 
 
 class NoteTooLong(InvalidInput):
@@ -113,7 +118,7 @@ class NewerSchema(StoreError):
 
 
 class ProviderError(MnemoscopeError):
-    """The texts were not embedded. They stay queued and nothing is lost."""
+    """Texts were not embedded, and stay queued; or a brain gave no reply. Nothing is lost."""
 
 
 class ProviderUnavailable(ProviderError):
@@ -130,7 +135,7 @@ class ProviderRefused(ProviderError):
 
 
 class ProviderAnswer(ProviderError):
-    """The answer has the wrong number or width of vectors, or values that are no direction.
+    """What came is no reply; or vectors of a wrong number or width, or without direction.
 
     `refused` are the positions of the texts that it is about, empty where it is about all.
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from importlib import import_module
@@ -23,7 +24,9 @@ from memcore.screening import mask
 from memcore.settings import Settings, load_settings
 from memcore.stores.sqlite import SqliteStore
 from memcore.summary import Summaries
-from memcore.types import Composition, Message, Owner
+from memcore.toolbox import Tools
+from memcore.tools import memory_tools
+from memcore.types import Composition, Message, Note, Owner
 
 _REMEMBERED_TURNS = 1_000
 
@@ -48,12 +51,16 @@ class Memory:
         self.store = store
         self.settings = settings
         self.clock = clock
-        self.index = Index(store, settings, clock, embedder, TimeLimit().run)
+        self._limit = TimeLimit()
+        self.index = Index(store, settings, clock, embedder, self._limit.run)
         self.conversation = Conversation(store, settings, self.index)
         self.notes = gate = Notes(store, settings, clock, self.index)
         self.summaries = Summaries(store, settings, clock, summarizer)
         supported = check or support_check(settings.zone)
         self.curator = Curator(store, settings, gate, supported, proposer)
+        self._tools = partial(
+            memory_tools, self.conversation, gate, settings, limit=self._limit.run
+        )
         self._composer = Composer(store, settings, self.index)
         self._previous: OrderedDict[tuple[Owner, str], str] = OrderedDict()
 
@@ -94,6 +101,19 @@ class Memory:
             problems = (one for one in (report.error, mask(str(error))) if one)
             return replace(report, error="; ".join(problems))
         return report
+
+    def remember(self, owner: Owner, text: str, page: bool = False) -> Note:
+        """Appends a line to today's note, or rewrites the page; returns the note as it is now.
+
+        Raises `NoteTooLong`, `SecretFound`, `InvalidInput`, and `StaleRevision` where another wrote
+        to the page in between.
+        """
+        return self.notes.remember(owner, text, page)
+
+    def tools(self, owner: Owner, thread: str, sources: Sequence[str] = ()) -> Tools:
+        """The tools of one turn. Make them when the turn is composed: the page is rewritten only if
+        it is as it was then. `sources` are the ids of the messages that a note comes from."""
+        return self._tools(owner, thread, sources=sources)
 
     def close(self) -> None:
         self.store.close()

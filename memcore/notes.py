@@ -24,6 +24,9 @@ from memcore.types import PAGE, Draft, Event, Note, Owner, QueuedPassage, Writer
 NOTE_IMPORTED = "note imported"
 """The action of the event that a restored note leaves."""
 
+_APPENDS = 50
+"""Tries to append to a note that others go on writing to; each writer that wins had one."""
+
 
 class Notes:
     """The curated page and the dated notes of every owner, over one store.
@@ -112,6 +115,53 @@ class Notes:
         now, actor = self._clock.now(), "import"
         event = Event(now, actor, NOTE_IMPORTED, newest.key, newest.sources, detail)
         _put(tx, owner, kept, event)
+
+    def remember(
+        self,
+        owner: Owner,
+        text: str,
+        page: bool = False,
+        *,
+        expected_revision: int | None = None,
+        sources: Sequence[str] = (),
+    ) -> Note:
+        """Appends a line to today's note, or rewrites the page; returns the note as it is now.
+
+        Where another wrote to today's note in between, it is read again and the line appended to
+        that; a line that stands in it already is not written twice. `expected_revision` is the one
+        that a rewritten page was read at, the present one if not given. Raises what `write` raises,
+        `StaleRevision` for the page alone.
+        """
+        if len(text) > self._settings.note_size:
+            raise NoteTooLong(len(text), self._settings.note_size)
+        refuse_secrets(text)  # first, so that its place is told in this text and not in the note's
+        if page:
+            if expected_revision is None:
+                found = self.get(owner, PAGE)
+                expected_revision = found.revision if found else 0
+            return self.write(
+                owner, PAGE, text, writer="remember",
+                expected_revision=expected_revision, sources=sources,
+            )  # fmt: skip
+        line = clean(text).strip()
+        for tried in range(1, _APPENDS + 1):
+            key = self.today()
+            found = self.get(owner, key)
+            if found and line and f"\n{line}\n" in f"\n{found.text}\n":
+                return found
+            try:
+                return self.write(
+                    owner,
+                    key,
+                    f"{found.text.rstrip()}\n{line}" if found and line else line,
+                    writer="remember",
+                    expected_revision=found.revision if found else 0,
+                    sources=tuple(dict.fromkeys([*(found.sources if found else ()), *sources])),
+                )
+            except StaleRevision:
+                if tried == _APPENDS:
+                    raise
+        raise AssertionError("the last try returns or raises")
 
     def delete(self, owner: Owner, key: str, *, actor: str) -> None:
         """Removes a note, its earlier revisions and what is queued or indexed of it, at once.

@@ -6,11 +6,12 @@ each part in a file of its own; callers know only these names.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from memcore.dialogue import Outcome, Reply, Spoken, ToolSpec
 from memcore.types import (
     Cursor,
     EmbedRole,
@@ -85,6 +86,30 @@ class Proposer(Protocol):
         ...
 
 
+class Brain(Protocol):
+    """A model that answers. May be called from any thread."""
+
+    @property
+    def name(self) -> str:
+        """What it is known by in runs and errors; never holds a key."""
+        ...
+
+    def complete(
+        self,
+        system: str,
+        messages: Sequence[Spoken],
+        tools: Sequence[ToolSpec] = (),
+        *,
+        seconds: float | None = None,
+    ) -> Reply:
+        """The model's reply to the last of `messages`. Without `tools` it calls none.
+
+        Takes at most `seconds`, retries included, where that is less than its own limit. Raises
+        `InvalidRequest` and `ProviderError`.
+        """
+        ...
+
+
 class Summarizer(Protocol):
     """What sums a conversation up: a model behind a prompt."""
 
@@ -92,6 +117,20 @@ class Summarizer(Protocol):
         """What these messages and the earlier summary say, in at most `limit` characters.
 
         Whatever it raises leaves the earlier summary as it was.
+        """
+        ...
+
+
+class Toolbox(Protocol):
+    """The tools of one turn, bound to its owner: no argument of theirs can widen that."""
+
+    @property
+    def specs(self) -> Sequence[ToolSpec]: ...
+
+    def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
+        """What the call gave. Never raises: what is wrong is an outcome that the model can act on.
+
+        An unknown name and arguments of any kind are answered too.
         """
         ...
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 from memcore.errors import SecretFound
 from memcore.types import Layer
@@ -117,6 +118,7 @@ def quote(text: str, indent: str = INDENT) -> str:
     return f"\n{indent}".join(defused.split("\n"))
 
 
-def fence(layer: Layer, heading: str, body: str) -> str:
-    """A layer's text: an opening line, a heading that says what it is, the body, a closing line."""
+def fence(layer: Layer | Literal["tool"], heading: str, body: str) -> str:
+    """A layer's text, or a tool's: an opening line, a heading that says what it is, the body, a
+    closing line."""
     return f"<{layer}>\n{heading}\n{body}\n</{layer}>"

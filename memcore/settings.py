@@ -109,6 +109,24 @@ class Settings(BaseSettings):
         default=2.0, gt=0, description="time limit of one layer's reading; none: no limit"
     )
 
+    brain_temperature: float | None = Field(
+        default=0.0, ge=0, le=2, description="of brains whose API takes it; none: the model's own"
+    )
+    brain_max_output: int = Field(
+        default=2_000, ge=1, le=LARGEST, description="tokens of one reply of a brain"
+    )
+    brain_seconds: float = Field(
+        default=60.0, gt=0, description="time limit of one request to a brain, retries included"
+    )
+    agent_rounds: int = Field(
+        default=8, ge=1, le=LARGEST, description="requests with tools that one answer may take"
+    )
+    agent_calls: int = Field(
+        default=16, ge=0, le=LARGEST, description="tool calls that are run for one answer"
+    )
+    agent_seconds: float = Field(default=60.0, gt=0, description="time limit of one answer")
+    tool_result_size: int = Field(default=4_000, ge=500, le=LARGEST, description="one tool result")
+
     @field_validator("cutoffs", mode="before")
     @classmethod
     def _from_text(cls, given: Any) -> Any:

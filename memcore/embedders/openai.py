@@ -7,35 +7,21 @@ that a server says, since it may repeat the key.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Iterator, Sequence
-from importlib.util import find_spec
-from threading import Lock
-from time import monotonic
+from contextlib import AbstractContextManager
+from functools import partial
 from typing import Any
-from urllib.parse import SplitResult, parse_qsl, urlsplit
+from urllib.parse import SplitResult, parse_qsl
 
 import numpy as np
 from numpy.typing import NDArray
 
 from memcore.embedders.checked import checked, prepared
-from memcore.errors import (
-    InvalidInput,
-    MissingPackage,
-    ProviderAnswer,
-    ProviderError,
-    ProviderRefused,
-    ProviderUnavailable,
-)
-from memcore.settings import api_key
+from memcore.errors import InvalidInput, ProviderAnswer, ProviderError, ProviderRefused
+from memcore.remote import Remote, address
 from memcore.types import EmbedRole, Matrix, ProviderIdentity
 
-LARGEST_ANSWER = 256 << 20
-"""Bytes of one answer."""
-
-_PLACEHOLDER = "none"  # the client insists on a key, a local server does not
 _PROBE = "probe"
-_CODE = re.compile(r"[a-z][a-z_]{2,39}")
 
 
 class _TextRefused(ProviderRefused):
@@ -67,20 +53,25 @@ class OpenAIEmbedder:
 
         Raises `InvalidInput` for a URL that is none or holds a name, a password or anything else.
         """
-        address, asked = _address(url)
+        parts, asked = _address(url)
         self._model = model
-        self._url = f"{address.scheme}://{address.netloc}{address.path}"
-        self._place = f"{address.netloc}{address.path}"
+        self._url = f"{parts.scheme}://{parts.netloc}{parts.path}"
+        self._place = f"{parts.netloc}{parts.path}"
         self._provider = f"openai:{model}@{self._url}"
         self._dimensions = dimensions or asked
         self._width = self._dimensions or 0
-        self._seconds = seconds
-        self._attempts = attempts
-        self._pause = pause
         self._batch = batch
         self._batch_characters = batch_characters
-        self._lock = Lock()
-        self._client: Any = None
+        self._remote = Remote(
+            self._provider,
+            "openai",
+            "OPENAI_API_KEY",
+            partial(_client, self._url),
+            _not_accepted,
+            seconds=seconds,
+            attempts=attempts,
+            pause=pause,
+        )
 
     def __repr__(self) -> str:
         return f"OpenAIEmbedder({self._model!r}, {self._url!r})"
@@ -149,122 +140,36 @@ class OpenAIEmbedder:
 
     def _request(self, texts: list[str]) -> NDArray[np.float64]:
         """One batch, tried again as long as there is time. Raises `ProviderError`."""
-        from tenacity import RetryCallState, Retrying, retry_if_exception_type
-        from tenacity.stop import stop_after_attempt, stop_before_delay
-
-        until = monotonic() + self._seconds
-
-        def wait(state: RetryCallState) -> float:
-            error = state.outcome.exception() if state.outcome else None
-            asked = error.after if isinstance(error, ProviderUnavailable) else None
-            return self._pause * 2 ** (state.attempt_number - 1) if asked is None else asked
-
-        tries = Retrying(
-            retry=retry_if_exception_type(ProviderUnavailable),
-            wait=wait,
-            stop=stop_after_attempt(self._attempts) | stop_before_delay(self._seconds),
-            reraise=True,
-        )
-        return _rows(tries(self._answer, texts, until), len(texts), self._provider)
-
-    def _answer(self, texts: list[str], until: float) -> bytes:
-        """The body of the server's answer. Raises `ProviderError`, holding nothing of the client's
-        own error: that one has the request, the key and what the server said in it."""
-        client = self._opened()
-        import openai
-
-        failed: ProviderError
-        try:
-            return self._read(client, texts, until)
-        except openai.APIStatusError as error:
-            failed = self._told(error)
-        except (openai.APITimeoutError, TimeoutError):
-            failed = ProviderUnavailable(
-                f"{self._provider} did not answer within {self._seconds:g} seconds"
-            )
-        except openai.APIConnectionError as error:
-            cause = type(error.__cause__).__name__
-            failed = ProviderUnavailable(f"{self._provider} cannot be reached ({cause})")
-        except openai.OpenAIError as error:
-            failed = ProviderAnswer(f"{self._provider} was not understood ({type(error).__name__})")
-        except Exception as error:
-            # Once the answer has begun, errors of the transport come as they are, and the package
-            # that does the transport differs between versions of the client.
-            if not type(error).__module__.startswith("http"):
-                raise
-            failed = ProviderUnavailable(
-                f"{self._provider} broke off its answer ({type(error).__name__})"
-            )
-        raise failed
-
-    def _read(self, client: Any, texts: list[str], until: float) -> bytes:
-        left = max(until - monotonic(), 0.001)
         asked: dict[str, Any] = {"dimensions": self._dimensions} if self._dimensions else {}
-        body = bytearray()
-        with client.embeddings.with_streaming_response.create(
-            model=self._model, input=texts, encoding_format="float", timeout=left, **asked
-        ) as response:
-            for piece in response.iter_bytes():
-                body += piece
-                if len(body) > LARGEST_ANSWER:
-                    raise ProviderAnswer(
-                        f"{self._provider} answered with over {LARGEST_ANSWER >> 20} MiB"
-                    )
-                if monotonic() > until:
-                    # The client's own limit is on each piece, and not on the whole.
-                    raise TimeoutError
-        return bytes(body)
 
-    def _told(self, error: Any) -> ProviderError:
-        """What a status means to whoever asked."""
-        status: int = error.status_code
-        said = f"{self._provider} answered {status}{_code(error)}"
-        if status in (408, 409, 425, 429) or status >= 500:
-            if _code(error).strip(" ()") == "insufficient_quota":
-                return ProviderRefused(f"{said}: the account has nothing left to pay with")
-            return ProviderUnavailable(said, _seconds_to_wait(error.response.headers))
-        if status in (401, 403):
-            return ProviderRefused(f"{said}: set OPENAI_API_KEY to a key that it accepts")
-        if status == 404:
-            return ProviderRefused(f"{said}: check the model's name and the URL")
-        if status in (400, 413, 422):
-            return _TextRefused(f"{said}: it does not accept the text, the model or the dimensions")
-        return ProviderRefused(f"{said}: check the URL")
+        def send(client: Any, left: float) -> AbstractContextManager[Any]:
+            create = client.embeddings.with_streaming_response.create
+            opened: AbstractContextManager[Any] = create(
+                model=self._model, input=texts, encoding_format="float", timeout=left, **asked
+            )
+            return opened
 
-    def _opened(self) -> Any:
-        with self._lock:
-            if self._client is None:
-                if find_spec("openai") is None:
-                    raise MissingPackage("openai", self._provider)
-                from openai import OpenAI
+        return _rows(self._remote.ask(send), len(texts), self._provider)
 
-                self._client = OpenAI(
-                    api_key=api_key() or _PLACEHOLDER, base_url=self._url, max_retries=0
-                )
-            return self._client
+
+def _client(url: str, sdk: Any, **common: Any) -> Any:
+    return sdk.OpenAI(base_url=url, **common)
+
+
+def _not_accepted(said: str, error: Any) -> ProviderError:  # noqa: ARG001 (said is enough)
+    return _TextRefused(f"{said}: it does not accept the text, the model or the dimensions")
 
 
 def _address(url: str) -> tuple[SplitResult, int | None]:
     """A base URL and the dimensions asked for in it. No message repeats the URL, which may hold a
     password."""
-    try:
-        parts = urlsplit(url.strip())
-        named = parts.hostname is not None and (parts.port is None or parts.port > 0)
-    except ValueError:
-        raise InvalidInput("this is no URL that a server could have") from None
-    if parts.scheme not in ("http", "https") or not named:
-        raise InvalidInput("the URL of a server begins with http:// or https:// and its name")
-    if parts.username is not None or parts.password is not None:
-        raise InvalidInput(
-            "the URL of a server holds a name or password: give the key in OPENAI_API_KEY"
-        )
+    parts = address(url, "OPENAI_API_KEY")
     dimensions: int | None = None
     for name, value in parse_qsl(parts.query, keep_blank_values=True):
         if name != "dimensions" or not value.isdecimal() or not 0 < int(value[:9]) <= 65_536:
             raise InvalidInput("behind the ? of a server's URL only dimensions=NUMBER may stand")
         dimensions = int(value)
-    clean = parts._replace(path=parts.path.rstrip("/"), netloc=parts.netloc.lower())
-    return clean, dimensions
+    return parts, dimensions
 
 
 def _batches(texts: list[str], most: int, characters: int) -> Iterator[tuple[int, list[str]]]:
@@ -298,22 +203,3 @@ def _rows(body: bytes, count: int, provider: str) -> NDArray[np.float64]:
     if rows.ndim != 2 or not rows.shape[1]:
         raise ProviderAnswer(f"{provider} returned no list of vectors")
     return rows
-
-
-def _code(error: Any) -> str:
-    """The server's short word for what is wrong, such as `model_not_found`, in brackets."""
-    body = error.body if isinstance(error.body, dict) else {}
-    word = body.get("code") or body.get("type")
-    key = api_key()
-    if not isinstance(word, str) or not _CODE.fullmatch(word):
-        return ""
-    return "" if key and (word in key or key in word) else f" ({word})"
-
-
-def _seconds_to_wait(headers: Any) -> float | None:
-    """What `Retry-After` says, as a number of seconds; a date is left to the caller's own pause."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return seconds if 0 <= seconds < float("inf") else None

