@@ -318,7 +318,7 @@ def test_what_is_no_unfinished_run_is_not_resumed(
         (["replay", "shop", "--format", "locomo"], "not JSON"),
         (["replay", "shop", "--set", "ceiling"], "a setting is given as name=value, not 'ceiling'"),
         (["replay", "shop", "--set", "=5"], "a setting is given as name=value, not '=5'"),
-        (["replay", "shop", "--set", "roof=5"], "unknown setting roof; known: bm25_b"),
+        (["replay", "shop", "--set", "roof=5"], "unknown setting roof; known: agent_calls"),
         (["replay", "shop", "--set", "ceiling=lots"], "settings not accepted: ceiling"),
         (["replay", "shop", "--set", "ceiling=-1"], "settings not accepted: ceiling"),
         (["replay", "shop", "--limit", "0"], "limit must be at least 1, got 0"),
