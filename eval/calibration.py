@@ -114,12 +114,18 @@ class Calibration:
     @property
     def overlap(self) -> float:
         """How much of the two distributions is shared: 1 less the held-out Youden's J, which is
-        their overlapping coefficient where they cross once. Where nothing could be held out, of
-        these very pairs."""
+        their overlapping coefficient where they cross once. Where too little could be held out to
+        tell, of these very pairs."""
         value = self.separation.separation.value
-        if value is None:
+        if value is None or (self.disjoint and self.reason == "uncertain"):
             value = float((self.curve["recall"] - self.curve["let_through"]).max())
         return min(max(1 - value, 0.0), 1.0)
+
+    @property
+    def disjoint(self) -> bool:
+        """Whether every relevant score is above every irrelevant one."""
+        yes, no = self.scores
+        return bool(yes[0] > no[-1])
 
     def verdict(self, cutoff: float) -> Verdict:
         """What any cutoff does to the pairs of this column."""
@@ -209,6 +215,7 @@ def calibrate(
     scores, labels, groups = _parts(column)
     counts = counted(scores, labels, groups)
     apart = held_out(counts, SEPARATION)
+    yes, no = np.sort(scores[labels]), np.sort(scores[~labels])
     place, again = int(counts.chosen(aim)[0]), counts.resampled(aim)
     undecided = float((again == NONE).mean())
     made = Calibration(
@@ -221,8 +228,8 @@ def calibrate(
         apart,
         float(roc_auc_score(labels, scores)),
         float(average_precision_score(labels, scores)),
-        _reason(counts, apart, place, undecided),
-        (np.sort(scores[labels]), np.sort(scores[~labels])),
+        _reason(counts, apart, place, undecided, bool(yes[0] > no[-1])),
+        (yes, no),
         _by_language(column, aim) if by_language else {},
     )
     return replace(made, warnings=_warnings(made)) if by_language else made
@@ -260,14 +267,14 @@ def _with_interval(
     return cutoff, lower, upper
 
 
-def _reason(counts: Counts, apart: HeldOut, place: int, undecided: float) -> Reason:
+def _reason(counts: Counts, apart: HeldOut, place: int, undecided: float, disjoint: bool) -> Reason:
     separation = apart.separation
     if counts.resolution == 0:
         return "identical"
     if separation.value is None:
         return "uncertain"
     if separation.value < SEPARATES:
-        return "overlap"
+        return "uncertain" if disjoint else "overlap"
     if place == NONE or undecided > RARELY:
         return "objective"
     if separation.low is None or separation.low < SEPARATES:

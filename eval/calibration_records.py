@@ -25,6 +25,7 @@ from memcore import Cutoff, InvalidInput, PassageKind, ProviderIdentity
 if TYPE_CHECKING:  # who only reads cutoffs need not load what calculates them
     from eval.calibration import Calibration
     from eval.held_out import Estimate
+    from eval.score_column import ScoreColumn
 
 FORMAT = 1
 """Of the file. A reader opens its own format only."""
@@ -62,7 +63,8 @@ class Interval(_Part):
 
 class Record(_Part):
     """A cutoff with where it comes from, its held-out figures, and the percentiles 0 to 100 of both
-    classes' scores. `kept` is the share of all pairs at or above the cutoff."""
+    classes' scores. `kept` is the share of all pairs at or above the cutoff, `kept_relevant` and
+    `kept_irrelevant` that of each class: None in records of before they were kept."""
 
     identity: Identity
     kind: Literal["note", "message", "fact"]
@@ -77,6 +79,8 @@ class Record(_Part):
     relevant_pairs: Annotated[int, Field(ge=1)]
     irrelevant_pairs: Annotated[int, Field(ge=1)]
     kept: Share
+    kept_relevant: Share | None = None
+    kept_irrelevant: Share | None = None
     recall: Interval
     precision: Interval | None
     relevant: Percentiles
@@ -109,11 +113,7 @@ def record_of(made: Calibration, date: str | None = None) -> Record:
     if made.recommended is None or made.low is None or made.high is None:
         raise InvalidInput(f"no cutoff is recommended ({made.why}), so that none is saved")
     if identity is None or kind is None:
-        raise InvalidInput(
-            f"{column.name}: the column does not say which provider (name, model, revision, width) "
-            "and which kind of passage it is of; a cutoff that may not be known by them counts as "
-            f"{NOT_CALIBRATED}, so that it is not saved"
-        )
+        raise _unknown(column)
     recall = _interval(made.held_out.recall)
     if recall is None:
         raise InvalidInput("no held-out group has anything relevant, so that nothing is saved")
@@ -135,11 +135,34 @@ def record_of(made: Calibration, date: str | None = None) -> Record:
         relevant_pairs=said.kept + said.lost,
         irrelevant_pairs=said.let_through + said.held_back,
         kept=(said.kept + said.let_through) / len(column.frame),
+        kept_relevant=said.recall,
+        kept_irrelevant=said.let_through_share,
         recall=recall,
         precision=_interval(made.held_out.precision),
         relevant=[float(one) for one in made.percentiles["relevant"]],
         irrelevant=[float(one) for one in made.percentiles["irrelevant"]],
     )  # fmt: skip
+
+
+def check_known(column: ScoreColumn) -> None:
+    """Raises `InvalidInput` where a cutoff of the column could not be saved: where its provider or
+    its kind of passage is not known."""
+    if column.identity is None or column.kind is None:
+        raise _unknown(column)
+
+
+def _unknown(column: ScoreColumn) -> InvalidInput:
+    return InvalidInput(
+        f"{column.name}: the column does not say which provider (name, model, revision, width) and "
+        "which kind of passage it is of; a cutoff that may not be known by them counts as "
+        f"{NOT_CALIBRATED}, so that it is not saved"
+    )
+
+
+def check_target(path: Path) -> None:
+    """Raises `RunError` where something is there that is no regular file: a folder, a device."""
+    if path.exists() and not path.is_file():
+        raise RunError(f"{path} cannot be written: it is no regular file")
 
 
 def save_record(record: Record, path: Path) -> bool:
@@ -148,6 +171,7 @@ def save_record(record: Record, path: Path) -> bool:
     Raises `DatasetError` where the file is there and is none of ours, `RunError` where it cannot be
     written.
     """
+    check_target(path)
     before = load_records(path) if path.exists() else ()
     kept = [one for one in before if (one.identity, one.kind) != (record.identity, record.kind)]
     together = sorted([*kept, record], key=lambda one: (str(one.identity.value), one.kind))
@@ -162,6 +186,15 @@ def save_record(record: Record, path: Path) -> bool:
 def load_records(path: Path) -> tuple[Record, ...]:
     """The records of a file. Raises `DatasetError` for one that is broken, or newer, or that holds
     a cutoff without provenance: that one is not calibrated."""
+    try:
+        return _records(path)
+    except DatasetError as error:
+        raise DatasetError(error.faults, "the cutoffs file") from error
+
+
+def _records(path: Path) -> tuple[Record, ...]:
+    if path.is_char_device() or path.is_block_device():
+        raise DatasetError([Fault(str(path), 0, "", "is a device, which may have no end")])
     value = read_json(path)
     found = value.get("format") if isinstance(value, dict) else None
     if isinstance(found, int) and not isinstance(found, bool) and found != FORMAT:

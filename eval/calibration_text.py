@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from eval.calibration import SEPARATES, Calibration
+from eval.calibration import REASONS, SEPARATES, Calibration
 from eval.calibration_records import Record
 from eval.drift import Drift
 from eval.held_out import HeldOut
@@ -20,30 +20,32 @@ def headline(made: Calibration) -> str:
     """The result in one sentence."""
     none = "; no cutoff is recommended"
     others = f"{made.column.grouped_by}s"
-    apart = made.separation.separation
     match made.reason:
         case "identical":
             value = made.written(float(made.scores[0][0]))
             return f"no cutoff separates these: all scores are identical ({value}){none}"
+        case "overlap" if made.scores[0][-1] < made.scores[1][0]:
+            return f"no cutoff separates these: all irrelevant scores are above the relevant{none}"
         case "overlap":
             return f"no cutoff separates these: the two overlap by {percent(made.overlap)}{none}"
         case "uncertain":
-            if apart.value is None:
-                return (
-                    "too little data to say that a cutoff separates these: nothing could be "
-                    f"tried on {others} that it was not chosen on{none}"
-                )
-            bounds = interval(*(None if b is None else 1 - b for b in (apart.high, apart.low)))
-            return (
-                f"too little data to say that a cutoff separates these: the two overlap by "
-                f"{percent(made.overlap)}, and on other {others} it may be {bounds}{none}"
-            )
+            return f"{REASONS['uncertain']} these: {_uncertain(made)}{none}"
         case "objective":
             share = "always" if made.cutoff is None else percent(made.undecided)
             how = "none does" if made.cutoff is None else f"in {share} of resamples none does"
             return f"no cutoff meets {made.objective} reliably: {how}{none}"
     assert made.cutoff is not None
     return f"{made.verdict(made.cutoff).words}; on other {others} {made.held_out.recall}"
+
+
+def _uncertain(made: Calibration) -> str:
+    apart, others = made.separation.separation, f"{made.column.grouped_by}s"
+    if apart.value is None or apart.low is None or apart.high is None:
+        return f"nothing could be tried on {others} that it was not chosen on"
+    bounds = interval(*(min(max(1 - bound, 0.0), 1.0) for bound in (apart.high, apart.low)))
+    if made.disjoint:
+        return f"the two do not overlap here, but on other {others} it may be by {bounds}"
+    return f"the two overlap by {percent(made.overlap)}, and on other {others} it may be {bounds}"
 
 
 def calibration_text(made: Calibration) -> str:

@@ -51,7 +51,13 @@ def calibrate_command(
     language: Annotated[str | None, typer.Option(help="only queries of this language")] = None,
     format: Annotated[str, typer.Option(help="the source's format, else recognised")] = "auto",
     column: Annotated[Path | None, typer.Option(help="write the score column (Parquet)")] = None,
-    save: Annotated[Path | None, typer.Option(help="write the cutoff into this JSON file")] = None,
+    save: Annotated[
+        Path | None,
+        typer.Option(
+            help="write the cutoff into this JSON file; where none is recommended nothing is saved "
+            "and the exit status is 2"
+        ),
+    ] = None,
     cache: Annotated[bool, typer.Option(help="keep embeddings on disk and use those there")] = True,
     provider_name: Name = None,
     model: Model = None,
@@ -61,7 +67,7 @@ def calibrate_command(
 ) -> None:
     """Choose the cutoff of a provider and a kind of passage, and report it on data held out."""
     from eval.calibration import calibrate
-    from eval.calibration_records import record_of, save_record
+    from eval.calibration_records import check_known, record_of, save_record
     from eval.calibration_text import calibration_text, report
     from eval.loaders.pairs import load_source
     from eval.objective import parse_objective
@@ -86,6 +92,8 @@ def calibrate_command(
         if provider:
             raise InvalidInput(f"{source} is scored already: leave --provider out")
         scored = _with_identity(found, kind, provider_name, model, revision, width)
+        if save:
+            check_known(scored)
         scored = only_language(scored, language) if language else scored
     made = calibrate(scored, aim)
     if column:
@@ -157,11 +165,13 @@ def _embedder(provider: str, cache: bool) -> Embedder:
 
 def _check_targets(column: Path | None, save: Path | None) -> None:
     """Raises before any text is embedded where there would be no place for the result."""
-    from eval.calibration_records import load_records
+    from eval.calibration_records import check_target, load_records
 
     for path in (column, save):
-        if path is not None and not path.parent.is_dir():
-            raise InvalidInput(f"{path} cannot be written: {path.parent} is no folder")
+        if path is not None:
+            if not path.parent.is_dir():
+                raise InvalidInput(f"{path} cannot be written: {path.parent} is no folder")
+            check_target(path)
     if save is not None and save.exists():
         load_records(save)
 

@@ -270,12 +270,13 @@ def read_json(path: Path) -> Any:
     """A file's JSON. Raises `DatasetError` as `read_text` does, and where it is not JSON."""
     text = read_text(path)
     try:
-        return _loads(text)
+        return parse_json(text)
     except (ValueError, RecursionError) as error:
         raise DatasetError([_not_json(str(path), 0, error)]) from error
 
 
-def _loads(text: str) -> Any:
+def parse_json(text: str) -> Any:
+    """Raises `ValueError` or `RecursionError` for what is no JSON or holds a lone surrogate."""
     value = json.loads(text)
     if "\\ud" in text or "\\uD" in text:
         # An escaped half of a surrogate pair is no text: no file, store or model would take it.
@@ -299,7 +300,7 @@ def validate(
 
 def _parse(file: str, number: int, line: str) -> ConversationRecord:
     try:
-        value = _loads(line)
+        value = parse_json(line)
     except (ValueError, RecursionError) as error:
         raise DatasetError([_not_json(file, number, error)]) from error
     return validate(file, CONVERSATION, value, line=number)

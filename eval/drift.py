@@ -91,13 +91,13 @@ def drift(record: Record, column: ScoreColumn) -> tuple[Drift, ...]:
         return (_compare("all", then, sum(weights), scores, record.cutoff, record.kept),)
     labels = column.frame["relevant"].to_numpy(bool)
     found = []
-    for name, pairs, now in (
-        ("relevant", record.relevant_pairs, scores[labels]),
-        ("irrelevant", record.irrelevant_pairs, scores[~labels]),
+    for name, pairs, now, kept in (
+        ("relevant", record.relevant_pairs, scores[labels], record.kept_relevant),
+        ("irrelevant", record.irrelevant_pairs, scores[~labels], record.kept_irrelevant),
     ):
         if len(now):
             then = _sample(classes[name], _STEPS)
-            found.append(_compare(name, then, pairs, now, record.cutoff))
+            found.append(_compare(name, then, pairs, now, record.cutoff, kept))
     return tuple(found)
 
 
@@ -116,6 +116,7 @@ def record_for(records: tuple[Record, ...], column: ScoreColumn) -> Record:
 def _compare(
     name: str, then: Floats, pairs: int, now: Floats, cutoff: float, kept_then: float | None = None
 ) -> Drift:
+    """`kept_then` is interpolated where the record does not have it."""
     kept = [float(passing(scores, cutoff).mean()) for scores in (then, now)]
     return Drift(
         name,

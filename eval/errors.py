@@ -1,7 +1,7 @@
 """What `eval` raises, under the base of `memcore`.
 
 MnemoscopeError
-├── DatasetError     a dataset was refused; lists every fault at once
+├── DatasetError     a dataset, or a file of cutoffs, was refused; lists every fault at once
 └── RunError         a run cannot be used
     ├── RunDamaged   files are missing or broken
     ├── RunFormat    written by an older or newer version
@@ -32,15 +32,16 @@ class Fault(NamedTuple):
 
 
 class DatasetError(MnemoscopeError):
-    """Correct the faults listed in `faults` and load again; nothing was written."""
+    """Correct the faults listed in `faults` and load again; nothing was written. `what` is the file
+    that has them, where it is no dataset."""
 
-    def __init__(self, faults: Sequence[Fault]) -> None:
+    def __init__(self, faults: Sequence[Fault], what: str = "the dataset") -> None:
         self.faults = tuple(faults)
         shown = "\n".join(f"  {fault}" for fault in self.faults[:_SHOWN])
         more = len(self.faults) - _SHOWN
         tail = f"\n  … and {more} more" if more > 0 else ""
         count = "1 fault" if len(self.faults) == 1 else f"{len(self.faults)} faults"
-        super().__init__(f"the dataset has {count}, nothing was written:\n{shown}{tail}")
+        super().__init__(f"{what} has {count}, nothing was written:\n{shown}{tail}")
 
 
 class RunError(MnemoscopeError):

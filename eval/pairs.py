@@ -140,8 +140,10 @@ def faults_of_counts(
         what = "irrelevant" if not relevant else "relevant"
         faults.append(("relevant", f"all {pairs:,} pairs are {what}; both kinds are needed"))
     if groups < 2:
-        reason = f"there is a single {grouped_by}; a cutoff is reported on what it was not chosen "
-        faults.append(("group", f"{reason}on, which takes two or more"))
+        reason = (
+            f"there is a single {grouped_by}, too little data: a cutoff is reported on what it "
+        )
+        faults.append(("group", f"{reason}was not chosen on, which takes two or more"))
     return faults
 
 
@@ -152,12 +154,18 @@ def make_texts(
     texts: Iterable[tuple[str, str]],
     source: str = "",
 ) -> Texts:
-    """Texts as (group, text), each once. Raises `DatasetError` for fewer than two groups."""
+    """Texts as (group, text), each once. Raises `DatasetError` for fewer than two
+    groups or different texts."""
     found = tuple(sorted(set(texts)))
     groups = {group for group, _ in found}
-    if len(groups) < 2 or len({text for _, text in found}) < 2:
-        count = f"{len(groups)} {grouped_by}" + ("s" if len(groups) != 1 else "")
+    count = f"{len(groups):,} {grouped_by}" + ("s" if len(groups) != 1 else "")
+    reason = ""
+    if len(groups) < 2:
         reason = f"there is text of {count}; pairs from different ones take two or more"
+    elif len({text for _, text in found}) < 2:
+        what = "line" if grouped_by == "line" else "text"
+        reason = f"there is one distinct {what} in {count}; pairs take two or more"
+    if reason:
         raise DatasetError([Fault(source or name, 0, "", reason)])
     digest = hashlib.sha256(json.dumps(found, ensure_ascii=False).encode()).hexdigest()
     return Texts(name, kind, grouped_by, found, digest)

@@ -209,7 +209,7 @@ def read_column(path: Path) -> ScoreColumn:
     if about.get("format") != FORMAT:
         reason = f"has format {about.get('format')}, this version reads {FORMAT}; build it again"
         raise DatasetError([Fault(str(path), 0, "format", reason)])
-    frame = cast(pd.DataFrame, pq.read_table(path).to_pandas())
+    frame = cast(pd.DataFrame, read_parquet(path).to_pandas())
     kind = about.get("kind")
     try:
         identity = ProviderIdentity(*about["identity"]) if about.get("identity") else None
@@ -236,9 +236,24 @@ def about_column(path: Path) -> dict[str, Any] | None:
         found = (pq.read_schema(path).metadata or {}).get(_KEY)
         value = None if found is None else json.loads(found)
     except (OSError, pa.ArrowException, ValueError) as error:
-        reason = f"no Parquet file that can be read: {str(error).partition(chr(10))[0][:200]}"
-        raise DatasetError([Fault(str(path), 0, "", reason)]) from error
+        raise _damaged(path, error) from error
     return value if isinstance(value, dict) else None
+
+
+def read_parquet(path: Path) -> pa.Table:
+    """A Parquet file's table. Raises `DatasetError` where it is damaged."""
+    try:
+        table = pq.read_table(path)
+        table.validate(full=True)
+    except (OSError, pa.ArrowException, ValueError) as error:
+        raise _damaged(path, error) from error
+    return table
+
+
+def _damaged(path: Path, error: Exception) -> DatasetError:
+    cause = str(error).partition("\n")[0][:200]
+    reason = f"no Parquet file that can be read, it is damaged or cut off: {cause}"
+    return DatasetError([Fault(str(path), 0, "", reason)])
 
 
 def only_language(column: ScoreColumn, language: str) -> ScoreColumn:

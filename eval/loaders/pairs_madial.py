@@ -8,14 +8,13 @@ held out is other talk with the same two people about the same memories.
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field, TypeAdapter
 
-from eval.dataset import read_text, validate
+from eval.dataset import parse_json, read_text, validate
 from eval.errors import DatasetError, Fault
 from eval.loaders.native import SourceRecord
 from eval.pairs import Group, Material, Passage, Query, make_material
@@ -114,7 +113,7 @@ def _lines(file: Path, faults: list[Fault]) -> list[tuple[int, Any]]:
     for number, line in enumerate(read_text(file).split("\n"), start=1):
         if line.strip():
             try:
-                found.append((number, json.loads(line)))
+                found.append((number, parse_json(line)))
             except (ValueError, RecursionError) as error:
                 faults.append(Fault(str(file), number, "", f"not JSON: {str(error)[:100]}"))
     return found

@@ -14,19 +14,18 @@ import io
 import json
 import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from eval.dataset import LARGEST_FILE, read_text
 from eval.errors import DatasetError, Fault
 from eval.pairs import Group, Material, Passage, Query, faults_of_counts, make_material
-from eval.score_column import ScoreColumn, about_column, categorical, read_column
+from eval.score_column import ScoreColumn, about_column, categorical, read_column, read_parquet
 from memcore import PassageKind
 
 LOOKS_PAIRS = "a .csv or .jsonl with query, passage, relevant, and if you like group, language"
@@ -39,25 +38,36 @@ INDEPENDENT = (
 )
 _YES, _NO = ("true", "1", "yes"), ("false", "0", "no")
 _MOST_FAULTS = 1_000
+TWICE = "the column is there twice"
 _LONE = re.compile("[\ud800-\udfff]")
 """Lone surrogates, which JSON can hold and no store can."""
 _Row = tuple[int, Mapping[str, Any]]
 
 
 def columns_of(path: Path) -> tuple[str, ...]:
-    """The columns that a table begins with; empty where it is no table."""
+    """The columns that a table begins with; empty where it is no table.
+
+    Raises `DatasetError` for a damaged Parquet file and a CSV that is not UTF-8.
+    """
     if not path.is_file() or path.suffix.lower() not in (".csv", ".jsonl", ".parquet"):
         return ()
+    if path.suffix.lower() == ".parquet":
+        about_column(path)  # raises where it is damaged
+        return tuple(str(name) for name in pq.read_schema(path).names)
     try:
-        if path.suffix.lower() == ".parquet":
-            return tuple(str(name) for name in pq.read_schema(path).names)
         with path.open(encoding="utf-8-sig") as file:
             first = next((line for line in file if line.strip()), "")
+        if "\0" in first:  # as in UTF-16 without a byte order mark
+            reason = "holds NUL characters in its first line: a file must be UTF-8"
+            raise DatasetError([Fault(str(path), 1, "", reason)])
         if path.suffix.lower() == ".csv":
             return tuple(name.strip() for name in next(csv.reader([first]), []))
         value = json.loads(first)
         return tuple(value) if isinstance(value, dict) else ()
-    except (OSError, ValueError, RecursionError, csv.Error, pa.ArrowException):
+    except UnicodeDecodeError as error:
+        reason = f"is not UTF-8, and a file must be UTF-8: {error.reason}"
+        raise DatasetError([Fault(str(path), 0, "", reason)]) from error
+    except (OSError, ValueError, RecursionError, csv.Error):
         return ()
 
 
@@ -70,7 +80,7 @@ def load_pairs(path: Path, kind: PassageKind = "note") -> Material:
     groups: dict[str, dict[tuple[str, str], dict[str, bool]]] = defaultdict(
         lambda: defaultdict(dict)
     )
-    grouped = False
+    grouped, repeated = False, 0
     for line, row in _rows(path, PAIRS, faults):
         query, passage = (_text(row, name, path, line, faults) for name in PAIRS[:2])
         label = _label(row, path, line, faults)
@@ -79,12 +89,19 @@ def load_pairs(path: Path, kind: PassageKind = "note") -> Material:
         grouped |= "group" in row
         group = _name(row, "group") if "group" in row else query
         labels = groups[group][query, _name(row, "language")]
-        if labels.setdefault(passage, label) != label:
+        if passage not in labels:
+            labels[passage] = label
+        elif labels[passage] == label:
+            repeated += 1
+        else:
             reason = "the same pair was labelled otherwise before"
             faults.append(Fault(str(path), line, "relevant", reason))
     if faults:
         raise DatasetError(faults)
-    remarks = () if grouped else ("no column group: each query is a group of its own",)
+    remarks = [] if grouped else ["no column group: each query is a group of its own"]
+    if repeated:
+        rows = "row" if repeated == 1 else "rows"
+        remarks.append(f"{repeated:,} {rows} left out: the same pair was there before")
     made = [_group(name, queries) for name, queries in groups.items()]
     by = "group" if grouped else "query"
     return make_material(path.stem, kind, by, made, remarks, str(path))
@@ -167,8 +184,8 @@ def _rows(path: Path, needed: Sequence[str], faults: list[Fault]) -> Iterator[_R
             reason = "the column is missing" if header else "the file is empty"
             faults += [Fault(str(path), 1, name, reason) for name in missing]
             return
-        if twice := sorted({name for name in header if header.count(name) > 1}):
-            faults += [Fault(str(path), 1, name, "the column is there twice") for name in twice]
+        if twice := _twice(header):
+            faults += [Fault(str(path), 1, name, TWICE) for name in twice]
             return
         reader.fieldnames = header
         try:
@@ -202,11 +219,18 @@ def _rows(path: Path, needed: Sequence[str], faults: list[Fault]) -> Iterator[_R
 def _parquet_rows(path: Path) -> Iterator[_Row]:
     if path.stat().st_size > LARGEST_FILE:
         raise DatasetError([Fault(str(path), 0, "", f"larger than {LARGEST_FILE} bytes")])
-    table = pq.read_table(path)
+    if twice := _twice(columns_of(path)):
+        raise DatasetError([Fault(str(path), 0, name, TWICE) for name in twice])
+    table = read_parquet(path)
     if "score" not in table.column_names:
         raise DatasetError([Fault(str(path), 0, "score", "the column is missing")])
     kept = [name for name in ("score", "relevant", *_NAMES) if name in table.column_names]
     return iter(enumerate(table.select(kept).to_pylist(), start=1))
+
+
+def _twice(names: Sequence[str]) -> list[str]:
+    """The columns that are there more than once; those without a name may be."""
+    return sorted(name for name, count in Counter(names).items() if name and count > 1)
 
 
 def _check_columns(path: Path, found: Mapping[str, list[Any]], faults: list[Fault]) -> None:

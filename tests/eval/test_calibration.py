@@ -152,6 +152,39 @@ def test_relevant_scores_below_irrelevant_ones_are_not_separated() -> None:
     assert (made.recommended, made.reason, made.overlap) == (None, "overlap", 1.0)
 
 
+def test_scores_the_wrong_way_round_are_not_said_to_overlap() -> None:
+    made = calibrate(column([0.2, 0.3] * 10, [0.6, 0.7] * 100, 4))
+    assert made.reason == "overlap"
+    assert "all irrelevant scores are above the relevant" in headline(made)
+
+
+def of_groups(*rows: tuple[float, bool, str]) -> ScoreColumn:
+    frame = pd.DataFrame(rows, columns=["score", "relevant", "group"])
+    return ScoreColumn("few", categorical(frame), "0" * 64, "group")
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        (ScoreColumn("two", pd.DataFrame({"score": [0.5, 0.3], "relevant": [True, False]}), "",
+                     "pair"), "nothing could be tried on pairs"),
+        (of_groups((0.9, True, "a"), (0.8, True, "a"), (0.1, False, "a"), (0.2, False, "b"),
+                   (0.3, False, "c")), "nothing could be tried on groups"),
+        (of_groups((0.9, True, "a"), (0.45, False, "a"), (0.5, True, "b"), (0.3, False, "b")),
+         "the two do not overlap here, but on other groups it may be by"),
+    ],
+)  # fmt: skip
+def test_too_little_data_is_said_and_no_overlap_of_what_does_not(
+    given: ScoreColumn, says: str
+) -> None:
+    made = calibrate(given)
+    assert (made.auc, made.recommended, made.reason) == (1.0, None, "uncertain")
+    assert made.overlap < 0.01
+    said = headline(made)
+    assert said.startswith(f"too little data to say that a cutoff separates these: {says}")
+    assert "overlap by 100%" not in said
+
+
 def test_identical_scores_are_called_so_and_nothing_is_nan() -> None:
     made = calibrate(column([0.5] * 10, [0.5] * 50, 5))
     assert (made.recommended, made.reason) == (None, "identical")

@@ -186,6 +186,22 @@ def test_a_missing_file_is_an_error_and_an_empty_list_is_not(tmp_path: Path) -> 
     assert load_cutoffs(tmp_path / "empty.json") == ()
 
 
+def test_a_broken_file_is_called_the_cutoffs_file(tmp_path: Path) -> None:
+    path = tmp_path / "cutoffs.json"
+    for text in ("{", '{"format": 2}', '{"format": 1}'):
+        path.write_text(text, encoding="utf-8")
+        with pytest.raises(DatasetError, match="the cutoffs file has 1 fault"):
+            load_records(path)
+
+
+@pytest.mark.parametrize("device", ["/dev/full", "/dev/zero", "/dev/null"])
+def test_a_device_is_no_file_of_cutoffs(record: Record, device: str) -> None:
+    with pytest.raises(DatasetError, match="is a device"):
+        load_records(Path(device))
+    with pytest.raises(RunError, match="it is no regular file"):
+        save_record(record, Path(device))
+
+
 def test_a_folder_that_is_not_there_is_one_clear_error(record: Record, tmp_path: Path) -> None:
     with pytest.raises(RunError, match="cannot be written"):
         save_record(record, tmp_path / "none" / "cutoffs.json")
@@ -200,6 +216,23 @@ def test_the_same_column_has_not_moved_and_is_called_identical(record: Record) -
     assert [one.distance for one in found] == [0.0, 0.0]
     assert "are identical" in str(found[0])
     assert drift_text(record, found).startswith("nothing has moved since 2026-11-30")
+
+
+def test_the_column_of_the_cutoff_has_the_very_shares_that_were_kept(record: Record) -> None:
+    found = drift(record, scores())
+    assert [one.kept_then for one in found] == [one.kept_now for one in found]
+    assert [one.kept_then for one in found] == [record.kept_relevant, record.kept_irrelevant]
+    gaps = column([0.9, 0.8, 0.7] * 20, [0.1, 0.2, 0.3] * 99 + [0.75] * 7, 10)
+    for one in drift(record_of(calibrate(gaps)), gaps):
+        assert one.kept_then == one.kept_now
+
+
+def test_a_record_without_these_shares_is_read_and_they_are_interpolated(file: Path) -> None:
+    (old,) = load_records(changed(file, kept_relevant=None, kept_irrelevant=None))
+    assert (old.kept_relevant, old.kept_irrelevant) == (None, None)
+    assert drift(old, scores())[0].kept_then == pytest.approx(0.9, abs=0.01)
+    assert not save_record(old.model_copy(update={"kind": "message"}), file)
+    assert len(load_records(file)) == 2
 
 
 def test_other_data_of_the_same_kind_has_not_moved(record: Record) -> None:

@@ -157,8 +157,8 @@ def test_a_ready_column_needs_no_provider_and_says_what_saving_takes(
     assert status == 0
     assert "of relevant passages" in out
     assert "give --provider-name" in err
-    status, _, err = command("calibrate", ready, "--save", tmp_path / "cutoffs.json")
-    assert status == 2
+    status, out, err = command("calibrate", ready, "--save", tmp_path / "cutoffs.json")
+    assert (status, out) == (2, "")
     assert "not calibrated" in err
     assert not (tmp_path / "cutoffs.json").exists()
 
@@ -184,7 +184,10 @@ def test_a_ready_column_whose_provider_is_named_can_be_saved(
         (("--language", "ru"), "there is no pair in language 'ru'"),
         (("--column", "no/such/folder.parquet"), "no/such is no folder"),
         (("--save", "no/such/folder.json"), "no/such is no folder"),
-        (("--save", __file__), "not JSON"),
+        (("--save", __file__), "the cutoffs file has 1 fault"),
+        (("--save", "/dev/full"), "/dev/full cannot be written: it is no regular file"),
+        (("--column", "/dev/null"), "/dev/null cannot be written: it is no regular file"),
+        (("--save", "/tmp"), "/tmp cannot be written: it is no regular file"),
     ],
 )
 def test_what_does_not_go_is_one_message_and_status_2(
@@ -276,7 +279,13 @@ def test_a_broken_file_of_cutoffs_is_one_message(command: Command, tmp_path: Pat
     path.write_text('{"format": 9}', encoding="utf-8")
     status, _, err = command("drift", path, path)
     assert status == 2
+    assert err.startswith("error: the cutoffs file has 1 fault")
     assert "written by a newer version (format 9, this one reads 1)" in err
+
+
+def test_the_help_says_when_nothing_is_saved(command: Command) -> None:
+    said = " ".join(command("calibrate", "--help")[1].replace("│", " ").split())
+    assert "nothing is saved and the exit status is 2" in said
 
 
 # ---- a real provider

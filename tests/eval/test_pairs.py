@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from eval.calibration import calibrate
@@ -627,3 +629,83 @@ def test_two_scores_are_too_little_and_do_not_overlap(tmp_path: Path) -> None:
     found = load_source(path)
     assert isinstance(found, ScoreColumn)
     assert calibrate(found).reason == "uncertain"
+
+
+@pytest.mark.parametrize("extra", ["\ud800 lone", "a\0b", "\0"])
+def test_odd_characters_go_through_pairs_and_score_columns(tmp_path: Path, extra: str) -> None:
+    rows = [
+        {"query": f"{extra}q{n % 3}", "passage": f"{extra}{n}", "relevant": n < 3, "score": n / 9,
+         "group": f"{extra}{n % 3}", "language": f"{extra}{n % 2}"}
+        for n in range(9)
+    ]  # fmt: skip
+    path = labelled(tmp_path, "\n".join(map(json.dumps, rows)), "rows.jsonl")
+    pairs, ready = load_source(path, format="pairs"), load_source(path)
+    assert isinstance(pairs, Material)
+    assert isinstance(ready, ScoreColumn)
+    assert pairs.counts["groups"] == 3
+    for one in (score_column(pairs, WordEmbedder()), ready):
+        write_column(one, tmp_path / "column.parquet")
+        again = read_column(tmp_path / "column.parquet")
+        assert calibrate(again).counts.groups == 3
+    unlabelled = [{"score": one["score"], "group": one["group"]} for one in rows]
+    text = "\n".join(map(json.dumps, unlabelled))
+    assert isinstance(load_source(labelled(tmp_path, text, "later.jsonl")), ScoreColumn)
+
+
+def test_a_nul_in_text_without_labels_is_text(tmp_path: Path) -> None:
+    found = load_source(labelled(tmp_path, "a\0b c\nd\0\n\0\n", "lines.txt"))
+    assert isinstance(found, Texts)
+    assert noise_floor(found, WordEmbedder()).texts == 3
+
+
+def test_a_lone_surrogate_in_a_dialogue_is_a_fault_with_its_line(tmp_path: Path) -> None:
+    good = {"dialogue": dialogue("Bart", "Party soon.", "What to do?")}
+    bad = {"dialogue": dialogue("Bart", "Party \ud800 soon.", "What to do?")}
+    with pytest.raises(DatasetError) as error:
+        load_source(madial(tmp_path, good, bad))
+    assert [line for line, _, _ in faults_of(error)] == [2]
+
+
+def test_a_doubled_column_of_parquet_is_a_fault_and_columns_without_a_name_are_none(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "twice.parquet"
+    score = pa.array([0.5, 0.3])
+    pq.write_table(pa.Table.from_arrays([score, score], names=["score", "score"]), path)
+    with pytest.raises(DatasetError, match="score: the column is there twice"):
+        load_source(path)
+    text = "score,relevant,,\n0.5,1,,\n0.3,0,,\n"
+    assert isinstance(load_source(labelled(tmp_path, text, "s.csv")), ScoreColumn)
+
+
+def test_a_damaged_parquet_file_is_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "s.parquet"
+    pd.DataFrame({"score": [0.5, 0.3] * 500, "relevant": [True, False] * 500}).to_parquet(path)
+    whole = path.read_bytes()
+    for content in (whole[:-100], whole[:20], b"", whole[:4] + b"\xff" * 300 + whole[304:]):
+        path.write_bytes(content)
+        with pytest.raises(DatasetError, match="it is damaged or cut off"):
+            load_source(path)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_a_table_must_be_utf_8(tmp_path: Path, encoding: str) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("score,relevant\n0.5,1\n0.3,0\n", encoding=encoding)
+    with pytest.raises(DatasetError, match="a file must be UTF-8"):
+        load_source(path)
+
+
+def test_rows_that_repeat_a_pair_are_left_out_and_counted(tmp_path: Path) -> None:
+    rows = PAIRS + "Which size?,It rains.,false,anna\nWhich size? , She wears L.,yes,anna\n"
+    made = load_source(labelled(tmp_path, rows))
+    once = load_source(labelled(tmp_path, PAIRS))
+    assert isinstance(made, Material)
+    assert isinstance(once, Material)
+    assert made.remarks == ("2 rows left out: the same pair was there before",)
+    assert (made.sha256, once.remarks) == (once.sha256, ())
+
+
+def test_equal_lines_are_one_distinct_line(tmp_path: Path) -> None:
+    with pytest.raises(DatasetError, match="there is one distinct line in 300 lines"):
+        load_source(labelled(tmp_path, "the same\n" * 300, "same.txt"))
