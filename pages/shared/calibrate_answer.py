@@ -49,8 +49,9 @@ def _save(made: Calibration) -> None:
         st.caption(wording.UNNAMED_SAVED if unnamed else wording.NOTHING_SAVED.format(why=made.why))
         return
     path = calibrate_saved.path()
+    chosen = made.written(made.cutoff) if made.cutoff is not None else "–"
     if st.button(
-        wording.SAVE,
+        wording.SAVE.format(cutoff=chosen),
         key="calibrate_save",
         type="primary",
         icon=":material/save:",
@@ -65,7 +66,7 @@ def _save(made: Calibration) -> None:
     told = st.session_state.get(_SAVED)
     if told is not None and told[:2] == (made.column.data, str(made.objective)):
         says = wording.REPLACED if told[2] else wording.SAVED
-        st.success(says.format(path=escaped(path)), icon=":material/check:")
+        st.success(says.format(cutoff=chosen, path=escaped(path)), icon=":material/check:")
         st.markdown(wording.SAVED_USE)
         provider = workbench.parameter("provider") or "auto"
         st.code(wording.COMMAND.format(provider=provider, path=path), language=None)

@@ -116,7 +116,12 @@ def form(folder: Path) -> None:
         format = four.selectbox(
             wording.REPLAY_FORMAT, [AUTO, *FORMATS], help=wording.REPLAY_FORMAT_HELP
         )
-        meaning = _meaning()
+        try:
+            meaning = _meaning()
+        except MnemoscopeError as error:
+            workbench.failure(wording.REPLAY_FAILED, error)
+            st.form_submit_button(wording.REPLAY_START, disabled=True)
+            return
         left, right = st.columns([5, 5.6])
         text = left.text_area(
             wording.REPLAY_SETTINGS, placeholder=wording.REPLAY_SETTINGS_HINT, height=96
@@ -227,6 +232,8 @@ def _cutoffs() -> tuple[Cutoff, ...]:
         workbench.failure(wording.REPLAY_CUTOFFS_BROKEN, error, warning=True)
         return ()
     if not saved:
+        if st.session_state.pop("replay_cutoffs", False):
+            raise MnemoscopeError(wording.REPLAY_CUTOFFS_GONE)
         return ()
     kinds = "; ".join(f"{one.kind}s by {one.identity} from {one.cutoff:g} on" for one in saved)
     wanted = st.checkbox(

@@ -177,6 +177,9 @@ REPLAY_CUTOFFS = "Use saved cutoffs ({count})"
 REPLAY_CUTOFFS_HELP = (
     "Those of the Calibrate page, each used for exactly its provider and kind of passage: {kinds}."
 )
+REPLAY_CUTOFFS_GONE = (
+    "the saved cutoffs that were ticked are gone: save them again on Calibrate, or choose again"
+)
 REPLAY_CUTOFFS_BROKEN = (
     "The saved cutoffs cannot be read, so a replay cannot use them. Correct the file, or move it "
     "away and calibrate again:"

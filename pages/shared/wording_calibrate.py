@@ -106,10 +106,10 @@ WHAT_NOW = {
     "objective": "Ask for less: another objective, or a lower number in this one.",
 }
 
-SAVE = "Save this cutoff"
+SAVE = "Save this cutoff: {cutoff}"
 SAVE_HELP = "Into {path}, where replays find it."
-SAVED = "Saved in {path}"
-REPLACED = "Saved in {path}, in place of the earlier one"
+SAVED = "{cutoff}: Saved in {path}"
+REPLACED = "{cutoff}: Saved in {path}, in place of the earlier one"
 SAVED_USE = (
     "Replays use it for exactly this provider and kind of passage: tick **use saved cutoffs** in "
     "the form on the Runs page, or add this to the command:"

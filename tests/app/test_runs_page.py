@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from eval.calibration import calibrate
+from eval.calibration import Calibration, calibrate
 from eval.calibration_records import record_of, save_record
 from eval.dataset import read_native
 from eval.replay import Progress, replay
@@ -266,15 +266,32 @@ def test_a_search_by_meaning_without_a_provider_is_refused(
     assert not list_runs(empty_runs)
 
 
-def test_saved_cutoffs_are_used_where_they_are_wanted(
-    open_page: Open, tmp_path: Path, dataset_file: Path
-) -> None:
-    made = calibrate(
+def calibrated() -> Calibration:
+    return calibrate(
         ScoreColumn(
             "made up", column(normal(0.8, 0.05, 400), normal(0.4, 0.1, 4_000, 1), 10).frame,
             "0" * 64, "group", ProviderIdentity("packaged", "use", "1", 512), "message",
         )
     )  # fmt: skip
+
+
+def test_a_replay_does_not_begin_without_the_cutoffs_that_were_ticked(
+    open_page: Open, tmp_path: Path, dataset_file: Path
+) -> None:
+    save_record(record_of(calibrated()), tmp_path / "cutoffs.json")
+    app = open_page("runs", tmp_path)
+    app.checkbox(key="replay_cutoffs").check()
+    (tmp_path / "cutoffs.json").unlink()
+    start(app, path=str(dataset_file), limit=1)
+    said = [one.value for one in (*app.error, *app.markdown, *app.caption, *app.code)]
+    assert any("that were ticked are gone" in one for one in said), said
+    assert list_runs(tmp_path) == []
+
+
+def test_saved_cutoffs_are_used_where_they_are_wanted(
+    open_page: Open, tmp_path: Path, dataset_file: Path
+) -> None:
+    made = calibrated()
     app = open_page("runs", tmp_path)
     assert not app.checkbox
     save_record(record_of(made), tmp_path / "cutoffs.json")
