@@ -85,6 +85,15 @@ def _morphology() -> pymorphy3.MorphAnalyzer:
     return pymorphy3.MorphAnalyzer()
 
 
+@lru_cache(maxsize=50_000)
+def readings(word: str) -> tuple[tuple[str, frozenset[str]], ...]:
+    """What a normalised Russian word may be, likeliest first: lemma and OpenCorpora grammemes."""
+    return tuple(
+        (found.normal_form.replace("ё", "е"), frozenset(map(str, found.tag.grammemes)))
+        for found in _morphology().parse(word)
+    )
+
+
 @lru_cache(maxsize=200_000)
 def stem(word: str) -> str:
     """The stem of a normalised word. Words with digits are left as they are."""
