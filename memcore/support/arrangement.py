@@ -1,0 +1,71 @@
+"""Units that are all said somewhere: were they said together, and each beside the same?"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from memcore.support.comparison import Said
+from memcore.support.numbers import Number
+from memcore.support.units import Unit
+
+
+def held_together(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
+    """The reason where units that stand together in the line were said apart, else empty."""
+    places = [frozenset(at for at, one in enumerate(fitting) if one.bears(unit)) for unit in wanted]
+    if frozenset.intersection(*places):
+        return ""
+    for at, unit in enumerate(wanted):
+        near = [
+            other
+            for other in range(max(0, at - 2), min(len(wanted), at + 3))
+            if other != at and wanted[other].part == unit.part
+        ]
+        others = near or [other for other in range(len(wanted)) if other != at]
+        if others and not any(places[at] & places[other] for other in others):
+            return f"not said together: {unit.shown}"
+    return ""
+
+
+def swapped(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
+    """The reason where a number stands beside what had another, or a name in another role."""
+    for at, unit in enumerate(wanted):
+        for step in (1, -1):
+            near = at + step
+            if unit.kind != "number" or not 0 <= near < len(wanted) or wanted[near].value:
+                continue
+            if _has_another(unit, wanted[near], step, fitting):
+                return f"number {unit.shown}"
+    names = [unit for unit in wanted if unit.kind == "name"]
+    for first, second in pairwise(names):
+        if not any(_same_roles(first, second, one) for one in fitting):
+            return f"name {second.shown!r}: in another role"
+    return ""
+
+
+def _has_another(unit: Unit, beside: Unit, step: int, fitting: Sequence[Said]) -> bool:
+    """Whether a word has another number beside it, and nowhere this one."""
+    other = False
+    for one in fitting:
+        units = one.clause.units
+        for at, own in enumerate(units):
+            near = at + step
+            if not isinstance(own.value, Number) or not 0 <= near < len(units):
+                continue
+            if units[near].bears(beside, one.day, one.leaning):
+                if own.bears(unit, one.day, one.leaning):
+                    return False
+                other = True
+    return other
+
+
+def _same_roles(first: Unit, second: Unit, one: Said) -> bool:
+    """Whether two names do not stand the other way round in a clause that has both."""
+    units = (*one.clause.context, *one.clause.units)
+    mine = [at for at, own in enumerate(units) if own.bears(first, one.day, one.leaning)]
+    theirs = [at for at, own in enumerate(units) if own.bears(second, one.day, one.leaning)]
+    if not mine or not theirs:
+        return True
+    if first.nominative != second.nominative:
+        return any(units[at].nominative for at in (mine if first.nominative else theirs))
+    return mine[0] <= theirs[-1] or units[mine[0]].part != units[theirs[0]].part

@@ -1,0 +1,181 @@
+"""Whether the messages that a line of a note cites bear it out.
+
+No model: the line is read as clauses, each cited message too, and a clause of the line must find
+all that it tells in clauses that tell it in the same manner, of the same person. In doubt the
+answer is no: a wrong note rides in every turn, a missed one costs a search.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from zoneinfo import ZoneInfo
+
+from memcore.support.arrangement import held_together, swapped
+from memcore.support.clauses import Clause, read
+from memcore.support.comparison import Said, other_manner, other_person, unstated
+from memcore.support.instructions import is_instruction
+from memcore.support.numbers import Number
+from memcore.support.tokens import sentences
+from memcore.support.units import Unit
+from memcore.support.words import keys
+from memcore.text import local_day
+from memcore.types import Message
+
+LONGEST = 2_000
+"""Characters of a line; no item of memory may be longer."""
+
+_SPEAKER_PREFIX = re.compile(r"^\s*([^\W\d_][\w .-]{0,60}):\s*(?=\S)")
+_KINDS = {"number": "number", "name": "name", "when": "date", "word": "not said:"}
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a line is supported, and where not, what its sources do not bear out."""
+
+    ok: bool
+    reason: str = ""
+
+
+def supported(line: str, sources: Sequence[Message], *, zone: ZoneInfo) -> Verdict:
+    """Whether the cited messages bear out a line: names, numbers, dates, negation, who, in what
+    manner, and every content word.
+
+    Tool output is no source. Relative days are resolved by each message's time in the owner's
+    zone. The reason of a refusal begins with its kind: `number`, `date`, `name`, `not said`,
+    `negation`, `speaker`, `tense`, `exaggeration`, `question`, `hypothetical`, `quotation`,
+    `instruction`, `language`, `nothing said`, `no source`, `too long`. Never raises.
+    """
+    bare = line.strip().lstrip("-*•# \t")
+    if not bare:
+        return Verdict(False, "nothing said")
+    if len(bare) > LONGEST:
+        return Verdict(False, f"too long: {len(bare)} characters, at most {LONGEST}")
+    spoken = sorted(
+        (message for message in sources if message.role != "tool" and message.text.strip()),
+        key=lambda one: (one.time, one.id, one.speaker, one.text),
+    )
+    if not spoken:
+        return Verdict(False, "no source")
+    if is_instruction(bare):
+        return Verdict(False, "instruction")
+    if all(_is_russian(bare) not in (_is_russian(message.text), None) for message in spoken):
+        return Verdict(False, "language")
+    said = [one for message in spoken for one in _said(message, zone)]
+    speakers = frozenset(key for message in spoken for key in _name_keys(message.speaker))
+    return _check(_without_prefix(bare, speakers), said, speakers)
+
+
+def _check(line: str, said: Sequence[Said], speakers: frozenset[str]) -> Verdict:
+    told = read(line, max((one.day for one in said), default=date(2000, 1, 1)))
+    if not any(_wanted(clause, speakers) for clause in told):
+        return Verdict(False, "nothing said")
+    if any(clause.asked for clause in told):
+        return Verdict(False, "question")
+    if _is_verbatim(told, said):
+        return Verdict(True)
+    before: Clause | None = None
+    for clause in told:
+        if _wanted(clause, speakers):
+            reason = _objection(clause, before, said, speakers)
+            if reason:
+                return Verdict(False, reason)
+        before = clause
+    return _all_counted(told, said)
+
+
+def _is_verbatim(told: Sequence[Clause], said: Sequence[Said]) -> bool:
+    """Whether the line stands word for word in what one user stated."""
+    wanted = [clause.words for clause in told]
+    for start in range(len(said) - len(wanted) + 1):
+        run = said[start : start + len(wanted)]
+        if (
+            [one.clause.words for one in run] == wanted
+            and len({one.message for one in run}) == 1
+            and all(one.user and not unstated(one.clause) for one in run)
+        ):
+            return True
+    return False
+
+
+def _objection(
+    clause: Clause, before: Clause | None, said: Sequence[Said], speakers: frozenset[str]
+) -> str:
+    """What the messages do not bear out of a clause of the line; empty where they do."""
+    if clause.manner.unreal:
+        return f"hypothetical: {clause.manner.unreal}"
+    wanted = _wanted(clause, speakers)
+    fitting: list[Said] = []
+    objections: list[tuple[int, str, frozenset[int]]] = []
+    for one in said:
+        borne = frozenset(at for at, unit in enumerate(wanted) if one.bears(unit))
+        if not borne:
+            continue
+        reason = (
+            unstated(one.clause)
+            or other_manner(clause, one, wanted)
+            or other_person(clause, before, one, speakers)
+        )
+        if reason:
+            objections.append((len(borne), reason, borne))
+        else:
+            fitting.append(one)
+    for at, unit in enumerate(wanted):
+        if not any(one.bears(unit) for one in fitting):
+            near = [found[:2] for found in objections if at in found[2]]
+            return max(near)[1] if near else _missing(unit)
+    return held_together(wanted, fitting) or swapped(wanted, fitting)
+
+
+def _wanted(clause: Clause, speakers: frozenset[str]) -> list[Unit]:
+    return [unit for unit in clause.units if not unit.keys & speakers]
+
+
+def _missing(unit: Unit) -> str:
+    shown = repr(unit.shown) if unit.kind == "name" else unit.shown
+    return f"{_KINDS[unit.kind]} {shown}"
+
+
+def _all_counted(told: Sequence[Clause], said: Sequence[Said]) -> Verdict:
+    """A refusal where the line has a number more often than its messages."""
+    mine = _numbers(told)
+    theirs = _numbers(one.clause for one in said)
+    for value in mine:
+        if mine.count(value) > sum(own.bears(value) for own in theirs):
+            return Verdict(False, f"number {value.value}")
+    return Verdict(True)
+
+
+def _numbers(clauses: Iterable[Clause]) -> list[Number]:
+    values = (unit.value for clause in clauses for unit in clause.units)
+    return [value for value in values if isinstance(value, Number)]
+
+
+def _said(message: Message, zone: ZoneInfo) -> Iterator[Said]:
+    try:
+        day = local_day(message.time, zone)
+    except (OverflowError, ValueError):  # at the ends of the calendar
+        day = message.time.date()
+    speaker = _name_keys(message.speaker)
+    for clause in read(message.text, day):
+        yield Said(clause, day, speaker, message.role == "user", message.id)
+
+
+def _name_keys(speaker: str) -> frozenset[str]:
+    tokens = [token for sentence in sentences(speaker) for token in sentence]
+    return frozenset(key for token in tokens if token.kind == "word" for key in keys(token.low))
+
+
+def _without_prefix(line: str, speakers: frozenset[str]) -> str:
+    """The line without `Anna: ` before it, where Anna is who spoke."""
+    match = _SPEAKER_PREFIX.match(line)
+    return line[match.end() :] if match and _name_keys(match[1]) <= speakers else line
+
+
+def _is_russian(text: str) -> bool | None:
+    """Whether most letters are Cyrillic; None where there are no letters."""
+    letters = [character for character in text[:4000] if character.isalpha()]
+    cyrillic = sum("\u0400" <= character <= "\u04ff" for character in letters)
+    return 2 * cyrillic > len(letters) if letters else None

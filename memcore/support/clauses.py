@@ -1,0 +1,118 @@
+"""A text as clauses: what each says, of whom, and in what manner."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from functools import lru_cache
+
+from memcore.support.modality import Manner, is_marker, manner
+from memcore.support.people import is_person, lead, subject_of
+from memcore.support.splitting import FIRST, split
+from memcore.support.tokens import Token, sentences
+from memcore.support.units import Unit, units_of
+from memcore.support.words import GENERIC, lemma, listed, tags
+
+_FIRST_ANY = FIRST | listed(
+    """me my mine myself us our ours меня мной мною мой моя мое мои моего моей моему моим моих мою
+    моем нас нами наш наша наше наши нашего нашей нашем нашу"""
+)
+_SECOND = listed(
+    """you you're you've you'll your yours ты тебя тебе тобой твой твоя твое твои твоего твоей твою
+    вы вас вам вами ваш ваша ваше ваши вашего вашей вашу вашему"""
+)
+_THIRD = listed("he he's she she's they they're his her their он она они его ее ему ей их им")
+_ANAPHORS = _THIRD | listed(
+    "him hers them it it's its this that there оно них него нее ним ней это этот эта там туда"
+)
+_PUNCTUATION = frozenset(".,!?…;:\"'()«»“”„-–—*#[]>")
+_CONTEXT = 12
+"""Units before a clause that a pronoun in it may point back to."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A clause. `subject` are the keys of whom it is about and `people` of everybody in it;
+    `lead` of an English word that may be a name, since it begins the clause before a verb;
+    `context` are the units of what stands before it, where it points back to that. `speaks` is
+    true where its subject is who says it, `quoted` where it is somebody's quoted speech."""
+
+    units: tuple[Unit, ...]
+    words: tuple[str, ...]
+    manner: Manner
+    first: bool
+    second: bool
+    speaks: bool
+    subject: frozenset[str]
+    lead: frozenset[str]
+    people: frozenset[str]
+    names: frozenset[str]
+    generic: bool
+    asked: bool
+    quoted: bool
+    context: tuple[Unit, ...] = ()
+
+
+@lru_cache(maxsize=512)
+def read(text: str, today: date) -> tuple[Clause, ...]:
+    """The clauses of a text written on a day, in order."""
+    found: list[Clause] = []
+    for sentence in sentences(text):
+        asked = any(token.low == "?" for token in sentence[-3:])
+        start, rest = len(found), list[Token]()
+        for tokens in split(sentence):
+            rest += tokens  # a piece that tells nothing belongs to the next: "perhaps, …"
+            if units_of(tokens, today):
+                found.append(_clause(rest, today, asked, found[-1] if found else None))
+                rest = []
+        if any(token.kind == "word" for token in rest):
+            found.append(_clause(rest, today, asked, None))
+        unreal = next((one.manner.unreal for one in found[start:] if one.manner.condition), "")
+        if unreal:
+            found[start:] = [
+                replace(one, manner=replace(one.manner, unreal=unreal)) for one in found[start:]
+            ]
+    return tuple(found)
+
+
+def _clause(tokens: Sequence[Token], today: date, asked: bool, before: Clause | None) -> Clause:
+    units = units_of(tokens, today)
+    words = [token.low for token in tokens if token.kind == "word"]
+    found = set(words)
+    spoken = any("1per" in tags(word) for word in words)
+    people = frozenset(key for unit in units if is_person(unit) for key in unit.keys)
+    subject = subject_of(tokens, units)
+    speaks = bool(found & FIRST) or spoken
+    context: tuple[Unit, ...] = ()
+    if before is not None and found & _ANAPHORS:
+        context = (*before.context, *before.units)[-_CONTEXT:]
+        if not subject and not speaks and found & _THIRD:
+            subject = before.subject or before.lead or before.people
+            people |= subject
+    return Clause(
+        units=units,
+        words=tuple(token.low for token in tokens if token.low not in _PUNCTUATION),
+        manner=manner(tokens),
+        first=bool(found & _FIRST_ANY) or spoken,
+        second=bool(found & _SECOND),
+        speaks=speaks,
+        subject=subject,
+        lead=frozenset() if subject else lead(tokens),
+        people=people,
+        names=frozenset(key for unit in units if unit.kind == "name" for key in unit.keys),
+        generic=any(lemma(word) in GENERIC or word.removesuffix("'s") in GENERIC for word in words),
+        asked=asked,
+        quoted=_is_speech(tokens),
+        context=context,
+    )
+
+
+def _is_speech(tokens: Sequence[Token]) -> bool:
+    """Whether all of a clause is quoted and more than a title."""
+    words = [token for token in tokens if token.kind == "word"]
+    return (
+        bool(words)
+        and all(token.quoted for token in words)
+        and (len(words) > 4 or any(token.low in FIRST or is_marker(token.low) for token in words))
+    )

@@ -1,0 +1,76 @@
+"""Of whom a clause tells: names, kin, and which of them is its subject."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from memcore.support.modality import is_marker, is_past
+from memcore.support.tokens import Token
+from memcore.support.units import Unit
+from memcore.support.words import (
+    is_frame,
+    is_function,
+    is_given_name,
+    is_russian,
+    keys,
+    kin,
+    listed,
+)
+
+_PREPOSITIONS = listed(
+    "to in at on with for from of about by into than near over under after before without"
+)
+_DETERMINERS = listed("my his her their our your the a an this that")
+
+
+def is_person(unit: Unit) -> bool:
+    """Whether a unit may be somebody: a name that is not known to be a place, or kin."""
+    if unit.kind == "word":
+        return bool(unit.keys & kin())
+    return unit.kind == "name" and (not is_russian(unit.text) or is_given_name(unit.text))
+
+
+def subject_of(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]:
+    """Keys of the person whom a clause is about: in Russian by case, in English by place."""
+    if any(is_russian(token.low) for token in tokens if token.kind == "word"):
+        return frozenset(
+            key for unit in units if unit.nominative and is_person(unit) for key in unit.keys
+        )
+    by_text = {unit.text: unit for unit in reversed(units)}
+    found: set[str] = set()
+    before, skipping = "", False
+    for token in tokens:
+        low = token.low
+        if token.kind != "word":
+            continue
+        here = by_text.get(low)
+        if here is not None and is_person(here):
+            if not skipping:
+                found |= here.keys
+        elif found:
+            break
+        elif low in _PREPOSITIONS:
+            skipping = True
+            continue
+        elif here is not None and not skipping and not _determines(before):
+            break  # a verb, or a noun that is no person, comes first
+        if low not in _DETERMINERS:
+            skipping = False
+        before = low
+    return frozenset(found)
+
+
+def _determines(word: str) -> bool:
+    return word in _DETERMINERS or word.endswith("'s")
+
+
+def lead(tokens: Sequence[Token]) -> frozenset[str]:
+    """The keys of a capitalised English word that begins a sentence before what may be a verb."""
+    words = [token for token in tokens[:6] if token.kind == "word"]
+    if len(words) < 2 or is_russian(words[0].low) or not words[0].capital:
+        return frozenset()
+    low, after = words[0].low, words[1].low
+    verb = after.endswith("s") or after in ("will", "had", "can", "and") or is_past(after)
+    if is_function(low) or is_frame(low) or is_marker(low) or not (verb or low.endswith("'s")):
+        return frozenset()
+    return keys(low.removesuffix("'s"))
