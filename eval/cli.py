@@ -1,4 +1,4 @@
-"""The command line: `python -m eval replay | recall | show | runs | bench | calibrate | drift`."""
+"""The command line: `python -m eval replay | recall | show | runs | bench | …`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from eval import cli_calibrate
+from eval import cli_calibrate, support_report
 from eval.arms import ARMS
 from eval.background import ReplayRequest, request_to_resume
 from eval.calibration_records import cutoffs_as_text, load_cutoffs
@@ -40,6 +40,7 @@ app = typer.Typer(
     help="Replay dated conversations through the memory and measure what reached each prompt.",
 )
 app.add_typer(cli_calibrate.app)
+app.add_typer(support_report.app)
 Out = Annotated[
     Path | None, typer.Option("--out", help="folder of runs; MNEMOSCOPE_RUNS, else ./runs")
 ]

@@ -51,6 +51,7 @@ from memcore.ports import (
 )
 from memcore.ranking import relevant
 from memcore.settings import Settings, cache_folder, load_settings
+from memcore.support import Verdict, supported
 from memcore.text import local_day, query_stems, real_words
 from memcore.text import sentences as text_sentences
 from memcore.text import stems as text_stems
@@ -132,6 +133,7 @@ __all__ = [
     "Toolbox",
     "Tools",
     "Turn",
+    "Verdict",
     "answer",
     "anthropic_request",
     "anthropic_tools",
@@ -152,6 +154,7 @@ __all__ = [
     "real_words",
     "relevant",
     "shows",
+    "supported",
     "text_sentences",
     "text_stems",
     "validate_anthropic",

@@ -78,9 +78,7 @@ def _denies_same(wanted: Sequence[Unit], one: Said) -> bool:
     return not bearing or bool(absent) or any(unit.denied for unit in bearing)
 
 
-def other_person(
-    clause: Clause, before: Clause | None, one: Said, speakers: frozenset[str]
-) -> str:
+def other_person(clause: Clause, before: Clause | None, one: Said, speakers: frozenset[str]) -> str:
     """Why a clause of a message is not of whom the line's clause is; empty where it is.
 
     `before` is the line's clause before this one, `speakers` are the keys of all who are cited.

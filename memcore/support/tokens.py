@@ -97,6 +97,7 @@ def _ends(text: str, match: re.Match[str], current: list[Token]) -> bool:
         return not following or not following.isalnum()
     before = current[-2] if len(current) > 1 else None
     if before is not None and before.kind == "word" and match.end() < len(text):
-        if before.low in _ABBREVIATED or (len(before.text) == 1 and before.capital):
+        short = before.low in _ABBREVIATED or (len(before.text) == 1 and before.capital)
+        if short:
             return False
-    return not following or following.isspace() or following in "»”\")"
+    return not following or following.isspace() or following in '»”")'
