@@ -102,8 +102,9 @@ def test_the_order_of_the_sources_changes_nothing(
 
 
 PIECES = [
-    "не", "5", "марта", "last", "Friday", ",", '"', "«", "I", "$", "9999", "ago", "\n", ".", "-",
-    "\ud800", "через", "99", "лет", "0", "12:99", "99.99.9999", "0000-00-00", "if", "Анна", "k", "2",
+    "не", "5", "марта", "last", "Friday", ",", '"', "«", "I", "$", "9999", "ago", "\n", ".",
+    "-", "\ud800", "через", "99", "лет", "0", "12:99", "99.99.9999", "0000-00-00", "if", "Анна",
+    "k", "2",
 ]  # fmt: skip
 ANY_TEXT = (
     st.text(st.characters(exclude_categories=())) | st.lists(st.sampled_from(PIECES)).map(" ".join)
@@ -117,10 +118,13 @@ def test_no_text_raises(line: str, texts: list[str], speaker: str) -> None:
         assert isinstance(supported(line, sources, zone=MOSCOW).ok, bool)
 
 
-@pytest.mark.parametrize("time", [datetime.min, datetime.max])
-def test_the_ends_of_the_calendar_do_not_raise(time: datetime) -> None:
+@pytest.mark.parametrize("year", [1, 9999])
+def test_the_ends_of_the_calendar_do_not_raise(year: int) -> None:
+    time = datetime(
+        year, 1 if year == 1 else 12, 1 if year == 1 else 31, 23 * (year > 1), tzinfo=UTC
+    )
     for text in ("I left last week, last Friday and 3 days ago.", "I leave in 99 years, in May."):
-        message = Message("m", "main", "user", "Anna", time.replace(tzinfo=UTC), text)
+        message = Message("m", "main", "user", "Anna", time, text)
         assert isinstance(supported("Anna left next week", [message], zone=MOSCOW), Verdict)
 
 
