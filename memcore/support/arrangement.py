@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from memcore.support.comparison import Said
 from memcore.support.numbers import Number
 from memcore.support.units import Unit
+from memcore.support.words import listed
+
+_ORDERING = listed(
+    """to from than over before after instead rather чем вместо предпочитаю предпочитает
+    предпочитаем предпочла предпочел"""
+)
+"""Where one of these stands in a message, the order of its words is a part of what it says."""
 
 
 def held_together(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
@@ -36,10 +43,29 @@ def swapped(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
                 continue
             if _has_another(unit, wanted[near], step, fitting):
                 return f"number {unit.shown}"
+    if reason := _turned(wanted, fitting):
+        return reason
     names = [unit for unit in wanted if unit.kind == "name"]
     for first, second in pairwise(names):
         if not any(_same_roles(first, second, one) for one in fitting):
             return f"name {second.shown!r}: in another role"
+    return ""
+
+
+def _turned(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
+    """The reason where two units of a comparison or a way stand the other way round."""
+    for one in fitting:
+        if not _ORDERING & set(one.clause.words):
+            continue
+        places = [
+            [at for at, own in enumerate(one.clause.units) if own.bears(unit, one.day, one.leaning)]
+            for unit in wanted
+        ]
+        known = [(unit, found) for unit, found in zip(wanted, places, strict=True) if found]
+        for (first, mine), (second, theirs) in combinations(known, 2):
+            worded = first.value is None and second.value is None
+            if (worded or first.kind == second.kind) and mine[0] > theirs[-1]:
+                return f"order: {first.shown}"
     return ""
 
 

@@ -20,7 +20,7 @@ from memcore.support.instructions import is_instruction
 from memcore.support.numbers import Number
 from memcore.support.tokens import sentences
 from memcore.support.units import Unit
-from memcore.support.words import keys
+from memcore.support.words import keys, listed
 from memcore.text import local_day
 from memcore.types import Message
 
@@ -28,6 +28,7 @@ LONGEST = 2_000
 """Characters of a line; no item of memory may be longer."""
 
 _SPEAKER_PREFIX = re.compile(r"^\s*([^\W\d_][\w .-]{0,60}):\s*(?=\S)")
+_NAMING = listed("name name's named called зовут звать имя")
 _KINDS = {"number": "number", "name": "name", "when": "date", "word": "not said:"}
 
 
@@ -70,12 +71,12 @@ def supported(line: str, sources: Sequence[Message], *, zone: ZoneInfo) -> Verdi
 
 def _check(line: str, said: Sequence[Said], speakers: frozenset[str]) -> Verdict:
     told = read(line, max((one.day for one in said), default=date(2000, 1, 1)))
-    if not any(_wanted(clause, speakers) for clause in told):
-        return Verdict(False, "nothing said")
     if any(clause.asked for clause in told):
         return Verdict(False, "question")
-    if _is_verbatim(told, said):
+    if any(clause.units for clause in told) and _is_verbatim(told, said):
         return Verdict(True)
+    if not any(_wanted(clause, speakers) for clause in told):
+        return Verdict(False, "nothing said")
     before: Clause | None = None
     for clause in told:
         if _wanted(clause, speakers):
@@ -130,7 +131,9 @@ def _objection(
 
 
 def _wanted(clause: Clause, speakers: frozenset[str]) -> list[Unit]:
-    return [unit for unit in clause.units if not unit.keys & speakers]
+    """What a clause of the line tells besides the speaker's name, or that it is the name."""
+    found = [unit for unit in clause.units if not unit.keys & speakers]
+    return found or (list(clause.units) if _NAMING & set(clause.words) else [])
 
 
 def _missing(unit: Unit) -> str:

@@ -14,9 +14,14 @@ from memcore.support.tokens import Token, sentences
 from memcore.support.units import Unit, units_of
 from memcore.support.words import GENERIC, lemma, listed, tags
 
-_FIRST_ANY = FIRST | listed(
-    """me my mine myself us our ours меня мной мною мой моя мое мои моего моей моему моим моих мою
-    моем нас нами наш наша наше наши нашего нашей нашем нашу"""
+_EXPERIENCING = listed("мне нам")
+_FIRST_ANY = (
+    FIRST
+    | _EXPERIENCING
+    | listed(
+        """me my mine myself us our ours меня мной мною мой моя мое мои моего моей моему моим моих
+        мою моем нас нами наш наша наше наши нашего нашей нашем нашу"""
+    )
 )
 _SECOND = listed(
     """you you're you've you'll your yours ты тебя тебе тобой твой твоя твое твои твоего твоей твою
@@ -26,6 +31,16 @@ _THIRD = listed("he he's she she's they they're his her their он она они
 _ANAPHORS = _THIRD | listed(
     "him hers them it it's its this that there оно них него нее ним ней это этот эта там туда"
 )
+_REPORTING = listed(
+    """say says said tell tells told claim claims claimed insist insists говорит говорят сказал
+    сказала сказали утверждает утверждают уверяет пишет написал написала"""
+)
+_DOUBTING = listed(
+    """think thinks thought believe believes believed assume assumes guess feel считаю считает
+    считают полагаю полагает решили"""
+)
+"""What follows them is an opinion, whoever has it; what follows the others, where it is not one's
+own word."""
 _PUNCTUATION = frozenset(".,!?…;:\"'()«»“”„-–—*#[]>")
 _CONTEXT = 12
 """Units before a clause that a pronoun in it may point back to."""
@@ -63,11 +78,17 @@ def read(text: str, today: date) -> tuple[Clause, ...]:
         start, rest = len(found), list[Token]()
         for tokens in split(sentence):
             rest += tokens  # a piece that tells nothing belongs to the next: "perhaps, …"
-            if units_of(tokens, today):
-                found.append(_clause(rest, today, asked, found[-1] if found else None))
+            if units := units_of(tokens, today):
+                if len(rest) > len(tokens):
+                    units = units_of(rest, today)
+                before = found[-1] if found else None
+                clause = _clause(rest, units, asked, before)
+                if before is not None and len(found) > start and _is_report(before):
+                    clause = replace(clause, manner=replace(clause.manner, unreal="reported"))
+                found.append(clause)
                 rest = []
         if any(token.kind == "word" for token in rest):
-            found.append(_clause(rest, today, asked, None))
+            found.append(_clause(rest, (), asked, None))
         unreal = next((one.manner.unreal for one in found[start:] if one.manner.condition), "")
         if unreal:
             found[start:] = [
@@ -76,17 +97,28 @@ def read(text: str, today: date) -> tuple[Clause, ...]:
     return tuple(found)
 
 
-def _clause(tokens: Sequence[Token], today: date, asked: bool, before: Clause | None) -> Clause:
-    units = units_of(tokens, today)
+def _is_report(clause: Clause) -> bool:
+    """Whether what follows a clause in its sentence is what somebody says or thinks."""
+    last = clause.words[-1] if clause.words else ""
+    if last in ("me", "us", "мне", "нам") and len(clause.words) > 1:
+        last = clause.words[-2]
+    return last in _DOUBTING or (last in _REPORTING and not clause.speaks)
+
+
+def _clause(
+    tokens: Sequence[Token], units: tuple[Unit, ...], asked: bool, before: Clause | None
+) -> Clause:
     words = [token.low for token in tokens if token.kind == "word"]
     found = set(words)
     spoken = any("1per" in tags(word) for word in words)
     people = frozenset(key for unit in units if is_person(unit) for key in unit.keys)
     subject = subject_of(tokens, units)
-    speaks = bool(found & FIRST) or spoken
+    owns = found & _EXPERIENCING or ("меня" in found and words[words.index("меня") - 1] == "у")
+    speaks = bool(found & FIRST) or spoken or (bool(owns) and not subject)
     context: tuple[Unit, ...] = ()
     if before is not None and found & _ANAPHORS:
-        context = (*before.context, *before.units)[-_CONTEXT:]
+        told = (unit for unit in before.units[-_CONTEXT:] if not unit.denied)
+        context = (*before.context, *told)[-_CONTEXT:]
         if not subject and not speaks and found & _THIRD:
             subject = before.subject or before.lead or before.people
             people |= subject

@@ -93,6 +93,7 @@ def other_person(clause: Clause, before: Clause | None, one: Said, speakers: fro
         return "speaker: said by another"
     if (clause.generic or clause.first) and not one.user:
         return "speaker: not said by the user"
+    about |= clause.people
     if before is not None and not clause.people:
         about |= before.people | before.lead
     others = (theirs.subject or theirs.lead) - one.speaker
@@ -101,6 +102,13 @@ def other_person(clause: Clause, before: Clause | None, one: Said, speakers: fro
         return "speaker: said of whom speaks"
     if others and (not about & others or (subject and not subject & others)):
         return "speaker: said of another"
+    if not theirs.speaks:
+        alone = clause.subject or clause.lead
+        if others and alone and alone <= speakers:
+            return "speaker: said of another"
+        people = theirs.people - one.speaker
+        if people and not about & people:
+            return "speaker: said of another"
     if clause.speaks and not theirs.first:
         return "speaker: not said in the first person"
     return ""

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from functools import lru_cache
 
 from memcore.support.tokens import Token
 from memcore.support.words import is_russian, lemma, listed
@@ -83,6 +84,13 @@ class Number:
         )
 
 
+@lru_cache(maxsize=50_000)
+def may_begin_number(word: str) -> bool:
+    """Whether a word can be the first of a number."""
+    base = lemma(word)
+    return base in _WORDS or base in _SCALES
+
+
 def read_number(tokens: Sequence[Token], at: int) -> tuple[Number, int] | None:
     """The number that begins at a token, with its unit, and the place behind it."""
     unit, place = "", at
@@ -93,7 +101,9 @@ def read_number(tokens: Sequence[Token], at: int) -> tuple[Number, int] | None:
     if token.kind == "clock":
         return _clock(token, tokens, place + 1)
     if token.kind == "phone":
-        return Number(re.sub(r"\D", "", token.low)[-10:]), place + 1
+        digits = re.sub(r"\D", "", token.low)
+        inland = len(digits) == 11 and token.low[0] == "8"  # Russian, as dialled at home
+        return Number("7" + digits[1:] if inland else digits), place + 1
     if token.kind in ("dotted", "iso"):
         return Number(token.low), place + 1
     if token.kind == "code":

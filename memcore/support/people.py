@@ -44,7 +44,9 @@ def subject_of(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]
         if token.kind != "word":
             continue
         here = by_text.get(low)
-        if here is not None and is_person(here):
+        if low.endswith("'s") and here is not None:
+            pass  # whose it is; the subject comes behind
+        elif here is not None and is_person(here):
             if not skipping:
                 found |= here.keys
         elif found:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
+from functools import lru_cache
 
 from memcore.support.dates import When, away, one_day, weekday_near, whole
 from memcore.support.tokens import Token
@@ -58,6 +59,14 @@ _SIDES = {
 _BEFORE_YEAR = listed("in since by until from till before after of в с до к по от")
 _BEFORE_MONTH = listed("in since until by from till before after of this for")
 _YEAR = re.compile(r"(?:19|20)\d\d")
+
+
+@lru_cache(maxsize=50_000)
+def may_begin_when(word: str) -> bool:
+    """Whether a word can be the first of a named time."""
+    base = lemma(word)
+    tables = (_DAYS, _NEAR, _MONTHS, _WEEKDAYS, _COUNTS, _PERIODS)
+    return word in _MARCH or word in ("in", "через", "the") or any(base in one for one in tables)
 
 
 def read_when(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int] | None:

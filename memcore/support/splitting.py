@@ -8,7 +8,7 @@ from memcore.support.modality import is_marker, is_past
 from memcore.support.tokens import Token
 from memcore.support.words import is_function, listed, tags
 
-FIRST = listed("i i'm i've i'll i'd im ive we we're we've we'll я мы мне нам")
+FIRST = listed("i i'm i've i'll i'd im ive we we're we've we'll я мы")
 """Words for the speaker as whom a clause is about."""
 
 _SPLITTING = listed(

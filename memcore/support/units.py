@@ -9,8 +9,8 @@ from typing import Literal
 
 from memcore.support.dates import Leaning, When
 from memcore.support.modality import is_marker, is_negator
-from memcore.support.numbers import Number, read_number
-from memcore.support.reading_dates import read_when
+from memcore.support.numbers import Number, may_begin_number, read_number
+from memcore.support.reading_dates import may_begin_when, read_when
 from memcore.support.tokens import Token
 from memcore.support.words import (
     canon,
@@ -55,6 +55,11 @@ class Unit:
     part: int = 0
     nominative: bool = False
 
+    @property
+    def possessive(self) -> bool:
+        """Whether an English word tells whose something is: children's books are no children."""
+        return self.text.endswith(("'s", "s'"))
+
     def bears(self, other: Unit, today: date, leaning: Leaning) -> bool:
         """Whether this unit of a message written `today` bears out one of a note."""
         if isinstance(other.value, Number):
@@ -62,6 +67,8 @@ class Unit:
         if isinstance(other.value, When):
             return isinstance(self.value, When) and self.value.bears(other.value, today, leaning)
         if self.value is not None or self.relation != other.relation:
+            return False
+        if self.kind == other.kind == "word" and self.possessive != other.possessive:
             return False
         wanted, told = canon(other.text), canon(self.text)
         if wanted == told or wanted in self.keys or told in other.keys:
@@ -90,7 +97,12 @@ def _units(tokens: Sequence[Token], today: date) -> Iterator[Unit]:
     relation, denied = "", False
     while at < len(tokens):
         token = tokens[at]
-        if found := read_when(tokens, at, today) or read_number(tokens, at):
+        found: tuple[When | Number, int] | None = None
+        if token.kind != "word" or may_begin_when(token.low):
+            found = read_when(tokens, at, today)
+        if found is None and (token.kind != "word" or may_begin_number(token.low)):
+            found = read_number(tokens, at)
+        if found is not None:
             value, after = found
             text = " ".join(one.text for one in tokens[at:after])
             kind: Kind = "when" if isinstance(value, When) else "number"
@@ -105,6 +117,8 @@ def _units(tokens: Sequence[Token], today: date) -> Iterator[Unit]:
         denied = denied or is_negator(low)
         part += low in _JOINING
         relation = _RELATIONS.get(low, relation)
+        if low in _RELATIONS:
+            continue
         if not is_function(low) and not is_marker(low) and not is_frame(low):
             yield _worded(token, relation, denied, part)
             relation = ""

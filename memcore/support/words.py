@@ -173,4 +173,7 @@ def is_given_name(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def may_be_nominative(word: str) -> bool:
-    return any("nomn" in told and "NPRO" not in told for _, told in readings(word))
+    """Whether a Russian word may be a subject; guesses at indeclinable surnames count last."""
+    told = [found for _, found in readings(word)]
+    declined = [found for found in told if "Fixd" not in found] or told
+    return any("nomn" in found and "NPRO" not in found for found in declined)
