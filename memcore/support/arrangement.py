@@ -43,6 +43,8 @@ def swapped(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
                 continue
             if _has_another(unit, wanted[near], step, fitting):
                 return f"number {unit.shown}"
+        if unit.value is not None and _is_of_another(unit, wanted, fitting):
+            return f"{'number' if unit.kind == 'number' else 'date'} {unit.shown}"
     if reason := _turned(wanted, fitting):
         return reason
     names = [unit for unit in wanted if unit.kind == "name"]
@@ -50,6 +52,22 @@ def swapped(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
         if not any(_same_roles(first, second, one) for one in fitting):
             return f"name {second.shown!r}: in another role"
     return ""
+
+
+def _is_of_another(unit: Unit, wanted: Sequence[Unit], fitting: Sequence[Said]) -> bool:
+    """Whether a number or time stands beside a word that another of its kind goes with: of "the
+    party on Thursday, the exam on Friday" no exam is on Thursday."""
+    for one in fitting:
+        units = one.clause.units
+        mine = {own.part for own in units if own.bears(unit, one.day, one.leaning)}
+        rivals = {own.part for own in units if own.kind == unit.kind} - mine
+        for word in wanted:
+            if not mine or word.value is not None or word.part != unit.part:
+                continue
+            parts = {own.part for own in units if own.bears(word, one.day, one.leaning)}
+            if parts & rivals and not parts & mine:
+                return True
+    return False
 
 
 def _turned(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:

@@ -110,7 +110,7 @@ def _clause(
 ) -> Clause:
     words = [token.low for token in tokens if token.kind == "word"]
     found = set(words)
-    spoken = any("1per" in tags(word) for word in words)
+    spoken = any({"1per", "VERB"} <= tags(word) for word in words)
     people = frozenset(key for unit in units if is_person(unit) for key in unit.keys)
     subject = subject_of(tokens, units)
     owns = found & _EXPERIENCING or ("меня" in found and words[words.index("меня") - 1] == "у")

@@ -25,6 +25,7 @@ _TOKEN = re.compile(
 )
 _STRESS = re.compile(r"(?<=[\u0400-\u04ff])[\u0300\u0301]")
 _HALF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?", re.IGNORECASE)
+_IN_LAW = re.compile(r"-in-laws?\b", re.IGNORECASE)
 _ABBREVIATED = listed(
     "г ул д кв корп стр др т руб коп тыс млн dr mr mrs ms st prof e i vs etc им пр пл"
 )
@@ -50,6 +51,7 @@ class Token:
 def sentences(text: str) -> list[tuple[Token, ...]]:
     """The sentences of a text as tokens, the sign that ends each included."""
     plain = _STRESS.sub("", unicodedata.normalize("NFKC", clean(text)))
+    plain = _IN_LAW.sub("inlaw", plain)
     plain = _HALF_DAY.sub(r"\1m", plain)
     found: list[tuple[Token, ...]] = []
     current: list[Token] = []
