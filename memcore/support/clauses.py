@@ -8,7 +8,7 @@ from datetime import date
 from functools import lru_cache
 
 from memcore.support.modality import Manner, is_marker, manner
-from memcore.support.people import is_person, lead, subject_of
+from memcore.support.people import is_person, lead, owned, subject_of
 from memcore.support.splitting import FIRST, split
 from memcore.support.tokens import Token, sentences
 from memcore.support.units import Unit, units_of
@@ -50,6 +50,7 @@ _CONTEXT = 12
 class Clause:
     """A clause. `subject` are the keys of whom it is about and `people` of everybody in it;
     `lead` of an English word that may be a name, since it begins the clause before a verb;
+    `owned` of what it is about where that is "my …";
     `context` are the units of what stands before it, where it points back to that. `speaks` is
     true where its subject is who says it, `quoted` where it is somebody's quoted speech."""
 
@@ -61,6 +62,7 @@ class Clause:
     speaks: bool
     subject: frozenset[str]
     lead: frozenset[str]
+    owned: frozenset[str]
     people: frozenset[str]
     names: frozenset[str]
     generic: bool
@@ -131,6 +133,7 @@ def _clause(
         speaks=speaks,
         subject=subject,
         lead=frozenset() if subject else lead(tokens),
+        owned=owned(tokens, units) if not speaks else frozenset(),
         people=people,
         names=frozenset(key for unit in units if unit.kind == "name" for key in unit.keys),
         generic=any(lemma(word) in GENERIC or word.removesuffix("'s") in GENERIC for word in words),

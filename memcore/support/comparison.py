@@ -48,9 +48,9 @@ def unstated(clause: Clause) -> str:
 def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     """What a clause of the line says in another manner than a clause of a message."""
     mine, theirs = clause.manner, one.clause.manner
-    if mine.negations % 2 != theirs.negations % 2:
+    if mine.negations != theirs.negations:  # what cancels out is not worked out
         return "negation"
-    if mine.negations % 2 and not _denies_same(wanted, one):
+    if mine.negations and not _denies_same(wanted, one):
         return "negation"
     if added := mine.quantities - theirs.quantities:
         return f"exaggeration: {min(added)}"
@@ -105,6 +105,8 @@ def other_person(clause: Clause, before: Clause | None, one: Said, speakers: fro
     if not theirs.speaks:
         alone = clause.subject or clause.lead
         if others and alone and alone <= speakers:
+            return "speaker: said of another"
+        if theirs.owned and not about & theirs.owned:
             return "speaker: said of another"
         people = theirs.people - one.speaker
         if people and not about & people:

@@ -34,6 +34,7 @@ ended: stop stops stopped quit quits refuse refuses refused refusing cancel canc
 ended: canceled avoid avoids fail failed fails forgot forgotten deny denied gave_up given_up
 ended: gives_up бросить перестать забыть отказаться отказываться отменить отменять избегать
 ended: прекратить бросать передумать раздумать расхотеть
+offered: promised offered offers promises supposed обещать предложить предлагать пообещать
 former: ex former formerly бывший экс
 asked: please asked asks ask asking requested requests request пожалуйста просить попросить прошу
 """)

@@ -108,7 +108,7 @@ def read_number(tokens: Sequence[Token], at: int) -> tuple[Number, int] | None:
         return Number(token.low), place + 1
     if token.kind == "code":
         return _code(token, tokens, place + 1, unit, bound)
-    value, after = _value(tokens, place)
+    value, after = number_value(tokens, place)
     if value is None:
         return None
     if after < len(tokens) and tokens[after].low in ("am", "pm") and value <= 12:
@@ -116,7 +116,7 @@ def read_number(tokens: Sequence[Token], at: int) -> tuple[Number, int] | None:
     return _time_of_day(value, tokens, after) or _with_unit(value, unit, bound, tokens, after)
 
 
-def _value(tokens: Sequence[Token], at: int) -> tuple[Decimal | None, int]:
+def number_value(tokens: Sequence[Token], at: int) -> tuple[Decimal | None, int]:
     """The value of digits or number words from a token on, and the place behind them."""
     total, current, last, place, found = Decimal(0), Decimal(0), Decimal(10**12), at, False
     while place < len(tokens):

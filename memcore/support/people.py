@@ -15,11 +15,15 @@ from memcore.support.words import (
     keys,
     kin,
     listed,
+    tags,
 )
 
 _PREPOSITIONS = listed(
     "to in at on with for from of about by into than near over under after before without"
 )
+_OWNING = listed("my our мой моя мое мои наш наша наше наши")
+_HEAD = 2
+"""Content words after "my" of which one tells what it is: "my new phone"."""
 _DETERMINERS = listed("my his her their our your the a an this that")
 
 
@@ -60,6 +64,33 @@ def subject_of(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]
             skipping = False
         before = low
     return frozenset(found)
+
+
+def owned(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]:
+    """Keys of what a clause is about where it begins with "my …": a flatmate, a phone number.
+
+    What is said of that is not said of its owner, whether or not it is known to be a person.
+    """
+    by_text = {unit.text: unit for unit in reversed(units)}
+    found: list[Unit] = []
+    after = False
+    for token in tokens:
+        here = by_text.get(token.low)
+        after = after or token.low in _OWNING
+        if here is None:
+            continue
+        if is_russian(token.low):
+            if after and here.nominative and "NOUN" in tags(token.low):
+                return here.keys
+        elif not after:
+            break
+        elif found and (token.low.endswith("s") or is_past(token.low)):
+            break  # a verb, as likely as not
+        else:
+            found.append(here)
+            if len(found) == _HEAD:
+                break
+    return frozenset(key for unit in found for key in unit.keys)
 
 
 def _determines(word: str) -> bool:

@@ -9,6 +9,7 @@ from datetime import date
 from functools import lru_cache
 
 from memcore.support.dates import When, away, one_day, weekday_near, whole
+from memcore.support.numbers import may_begin_number, number_value
 from memcore.support.tokens import Token
 from memcore.support.words import is_russian, lemma, listed
 
@@ -66,6 +67,8 @@ def may_begin_when(word: str) -> bool:
     """Whether a word can be the first of a named time."""
     base = lemma(word)
     tables = (_DAYS, _NEAR, _MONTHS, _WEEKDAYS, _COUNTS, _PERIODS)
+    if may_begin_number(word):  # the fifth of March
+        return True
     return word in _MARCH or word in ("in", "через", "the") or any(base in one for one in tables)
 
 
@@ -84,9 +87,12 @@ def _absolute(tokens: Sequence[Token], at: int) -> tuple[When, int] | None:
     token = tokens[at]
     if token.kind in ("iso", "dotted"):
         return _in_digits(token, at + 1)
-    number = _small(token)
+    number, after = _small(token), at + 1
+    if number is None and token.kind == "word" and may_begin_number(token.low):
+        value, after = number_value(tokens, at)
+        number = int(value) if value is not None else None
     if number is not None:
-        after = at + 1 + (_low(tokens, at + 1) == "of")
+        after += _low(tokens, after) == "of"
         named = _month(tokens, after, beside=True)
         if named is not None:
             year, after = _year(tokens, after + 1)

@@ -68,7 +68,7 @@ def _begins(tokens: Sequence[Token]) -> bool:
         low = token.low
         if token.kind != "word":
             return False
-        if place < 2 and (low in _SUBJECTS or low in _OPENERS):
+        if low in _OPENERS or (place < 2 and low in _SUBJECTS):
             return True
         if low.endswith("n't") or low in _AUXILIARIES or "VERB" in tags(low):
             return True

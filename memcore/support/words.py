@@ -44,7 +44,7 @@ like enjoy; start begin; ill sick; color colour; grandmother grandma granny; gra
 _FRAMES = """
 say says said tell tells told mention mentions mentioned state report reports reported stated note
 notes noted inform share user users customer customers client clients person name named called have
-has had having own owns owned wear wears currently now be is are was were been being got get gets
+has had having own owns owned wear wears currently now be is are was were been being
 there's here reportedly according asks asked asking requested requests
 сказать говорить сообщить сообщать рассказать рассказывать упомянуть упоминать отметить уточнить
 клиент клиентка пользователь пользовательница собеседник собеседница покупатель покупательница
@@ -84,7 +84,7 @@ GENERIC = listed(
 """Words for the person who talks, without a name."""
 
 _FUNCTION_TAGS = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ", "Apro"})
-_CONTENT = listed("like likes want wants own dear say says said likely least most across")
+_CONTENT = listed("like likes want wants own dear say says said get got likely least most across")
 
 
 @cache

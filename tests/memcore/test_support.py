@@ -21,7 +21,7 @@ STATEMENTS = [
     message.text
     for pair in PAIRS
     for message in pair.sources
-    if pair.supported and message.role == "user"
+    if pair.supported and message.role == "user" and "?" not in message.text
 ]
 KINDS = {
     "number", "name", "date", "negation", "speaker", "tense", "exaggeration", "language",
@@ -178,3 +178,50 @@ def test_a_day_is_the_owners_day() -> None:
 )
 def test_the_reason_names_what_is_not_borne_out(line: str, text: str, reason: str) -> None:
     assert verdict(line, text) == Verdict(False, reason)
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Anna is taller than Olga", "Olga is taller than me"),
+        ("Anna owes Olga 300 euros", "Olga owes me 300 euros"),
+        ("Анна дала Борису ключи", "Борис дал мне ключи"),
+        ("Anna prefers tea to coffee", "I prefer coffee to tea"),
+        ("Анна предпочитает чай кофе", "Я предпочитаю кофе чаю"),
+        ("Anna flies from Oslo on 5 March to Rome on 7 March",
+         "I fly from Oslo on 7 March to Rome on 5 March"),
+        ("The party is on Friday", "The party is on Thursday, the exam on Friday"),
+        ("Экзамен в четверг", "Вечеринка в четверг, экзамен в пятницу"),
+        ("Anna's red coat costs 90", "The red coat costs 80 and the blue one costs 90"),
+        ("Anna lives at 15 Main Street, flat 12", "I live at 12 Main Street, flat 15"),
+        ("Anna eats meat", "I eat everything except meat"),
+        ("Anna's favourite colour is blue", "My favourite colour isn't blue, it's green"),
+        ("Anna's sister lives in Rome", "My sister's friend lives in Rome"),
+        ("Anna's mother is 60", "My mother-in-law is 60"),
+        ("Anna is a doctor", "People think I'm a doctor"),
+        ("Anna has 3 children", "I have 3 children's books"),
+        ("Размер Анны 42", "У моего брата размер 42"),
+        ("Анна пьёт кофе", "Я не пью чай, кофе тоже не пью"),
+    ],
+)  # fmt: skip
+def test_the_same_words_in_other_roles_are_not_supported(line: str, text: str) -> None:
+    speaker = "Анна" if "А" in line or "Э" in line else "Anna"
+    assert not verdict(line, text, speaker=speaker).ok
+    assert verdict(text, text, speaker=speaker).ok or "think" in text
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Муж Анны, Денис, часто в отъездах", "Мой муж, Денис, часто в отъездах"),
+        ("Адрес Анны: Кленовая, 9, корп. 2, кв. 117", "Мой адрес: Кленовая, 9, корп. 2, кв. 117"),
+        ("Клиентку зовут Анна", "Меня зовут Анна"),
+        ("User's name is Anna", "My name is Anna"),
+        ("Anna: I moved to Leeds", "I moved to Leeds last week"),
+        ("Anna lives in Leeds and works at a bank", "I live in Leeds and work at a bank."),
+        ("Рейс Анны 21 марта", "Мой рейс двадцать первого марта."),
+    ],
+)
+def test_ordinary_restatements_are_supported(line: str, text: str) -> None:
+    speaker = "Анна" if "н" in line else "Anna"
+    assert verdict(line, text, speaker=speaker) == Verdict(True)
