@@ -1,7 +1,7 @@
 """How well the support check tells supported lines from unsupported ones, on labelled pairs.
 
-`python -m eval support` prints it. The pairs were written for this project (`eval/data/`): part
-`dev` was there while the check was built, part `held` was written when it worked.
+`python -m eval support` prints it. The pairs were written for this project (`eval/data/`): the
+check was built on part `dev`; part `blind` was written without knowing it and is only measured.
 """
 
 from __future__ import annotations

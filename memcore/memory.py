@@ -6,17 +6,13 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
-from zoneinfo import ZoneInfo
 
 from memcore.composer import Composer
 from memcore.composer.limits import TimeLimit
 from memcore.conversation import Conversation
 from memcore.curator import Curator, Report
 from memcore.errors import InvalidInput, MnemoscopeError
-from memcore.extraction import quoted
 from memcore.indexing import Index
 from memcore.notes import Notes
 from memcore.ports import Check, Clock, Embedder, Proposer, Store, Summarizer
@@ -24,6 +20,7 @@ from memcore.screening import mask
 from memcore.settings import Settings, load_settings
 from memcore.stores.sqlite import SqliteStore
 from memcore.summary import Summaries
+from memcore.support import supported
 from memcore.toolbox import Tools
 from memcore.tools import memory_tools
 from memcore.types import Composition, Message, Note, Owner
@@ -56,8 +53,8 @@ class Memory:
         self.conversation = Conversation(store, settings, self.index)
         self.notes = gate = Notes(store, settings, clock, self.index)
         self.summaries = Summaries(store, settings, clock, summarizer)
-        supported = check or support_check(settings.zone)
-        self.curator = Curator(store, settings, gate, supported, proposer)
+        check = check or partial(supported, zone=settings.zone)
+        self.curator = Curator(store, settings, gate, check, proposer)
         self._tools = partial(
             memory_tools, self.conversation, gate, settings, limit=self._limit.run
         )
@@ -155,12 +152,3 @@ def open_memory(
         summarizer=summarizer,
         check=check,
     )
-
-
-def support_check(zone: ZoneInfo) -> Check:
-    """What tells whether messages support a line: `memcore.support`, and until that is there the
-    strictest check, which lets nothing but quotations pass."""
-    if find_spec("memcore.support") is None:
-        return quoted
-    check: Check = partial(import_module("memcore.support").supported, zone=zone)
-    return check

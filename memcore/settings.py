@@ -109,6 +109,11 @@ class Settings(BaseSettings):
         default=2.0, gt=0, description="time limit of one layer's reading; none: no limit"
     )
 
+    brain: str | None = Field(
+        default=None,
+        description="the model that answers and, where the curator is on, writes; "
+        "openai:MODEL@URL or anthropic:MODEL",
+    )
     brain_temperature: float | None = Field(
         default=0.0, ge=0, le=2, description="of brains whose API takes it; none: the model's own"
     )

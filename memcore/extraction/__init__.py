@@ -5,7 +5,7 @@ numbers and negation are those of the source, whatever the sentence. What is ask
 reported of others, quoted or told to the assistant is no statement.
 """
 
-from memcore.extraction.quotation import Attributed, attributed, quotation, quoted, speaker_of
+from memcore.extraction.quotation import Attributed, attributed, quotation, speaker_of
 from memcore.extraction.screen import is_instruction
 from memcore.extraction.statements import Statement, propose, statements, subject_of
 
@@ -16,7 +16,6 @@ __all__ = [
     "is_instruction",
     "propose",
     "quotation",
-    "quoted",
     "speaker_of",
     "statements",
     "subject_of",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from memcore.types import Message
@@ -19,13 +18,6 @@ class Attributed(NamedTuple):
 
     speaker: str
     words: str
-
-
-class QuotationVerdict(NamedTuple):
-    """Whether a line is a quotation of its sources, and why not."""
-
-    ok: bool
-    reason: str = ""
 
 
 def speaker_of(message: Message) -> str:
@@ -45,17 +37,6 @@ def attributed(line: str) -> Attributed | None:
     """The parts of an attributed quotation, None for any other line."""
     match = _FORM.fullmatch(line)
     return Attributed(match["who"], match["en"] or match["ru"]) if match else None
-
-
-def quoted(line: str, sources: Sequence[Message]) -> QuotationVerdict:
-    """Whether a line quotes one of its sources word for word, and names who said it."""
-    found = attributed(line)
-    if found is None:
-        return QuotationVerdict(False, "it is no quotation of what was said")
-    for message in sources:
-        if speaker_of(message) == found.speaker and found.words in " ".join(message.text.split()):
-            return QuotationVerdict(True)
-    return QuotationVerdict(False, "what it quotes was not said in the messages it cites")
 
 
 def is_russian(text: str) -> bool:
