@@ -1,7 +1,8 @@
 """How well the support check tells supported lines from unsupported ones, on labelled pairs.
 
-`python -m eval support` prints it. The pairs were written for this project (`eval/data/`): the
-check was built on part `dev`; part `blind` was written without knowing it and is only measured.
+`python -m eval support` prints it. The pairs were written for this project (`eval/data/`).
+The check was built on part `dev`, whose lines keep to the words said, and on `free`, whose lines
+are restatements; `blind` was written without knowing the check and is only measured.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def chatter(count: int, first: float, step: float = 0.5, prefix: str = "c") -> l
     roles = ("user", "assistant")
     return [
         said(
-            f"{prefix}{n}", first + n * step, f"Rain again, number {n}. " + "." * 180, roles[n % 2]
+            f"{prefix}{n}", first + n * step, f"Rain again, number {n}? " + "." * 180, roles[n % 2]
         )
         for n in range(count)
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from memcore.extraction import english, russian
+from memcore.extraction.details import tells_detail
 from memcore.extraction.quotation import attributed, quotation
 from memcore.extraction.screen import folded, is_joke, is_statement, own_words
 from memcore.text import sentences
@@ -67,15 +68,18 @@ def _any_of(language: str) -> re.Pattern[str]:
     return re.compile(f"{_CLAUSE}(?:{'|'.join(f'(?:{form})' for form in forms)})")
 
 
-def statements(message: Message) -> Iterator[Statement]:
-    """The explicit statements of one message of the person's, one a sentence at most."""
+def statements(message: Message, present: frozenset[str] = frozenset()) -> Iterator[Statement]:
+    """The explicit statements of one message of the person's, one a sentence at most.
+
+    `present` are the names of those who talk, case-folded.
+    """
     if message.role != "user" or is_joke(message.text):
         return
     own = own_words(message.text)
     for start, end in sentences(message.text):
         if not _SHORTEST <= end - start <= LONGEST:
             continue
-        found = _read(own[start:end])
+        found = _read(own[start:end]) or _detail(own[start:end], present)
         if found is not None:
             words = " ".join(message.text[start:end].split())
             yield Statement(message, words, *found)
@@ -84,8 +88,9 @@ def statements(message: Message) -> Iterator[Statement]:
 def propose(messages: Sequence[Message]) -> list[Proposal]:
     """The statements of all messages, each as an attributed quotation; one said twice, once."""
     found: dict[str, Proposal] = {}
+    present = frozenset(name for one in messages for name in one.speaker.casefold().split())
     for message in messages:
-        for one in statements(message):
+        for one in statements(message, present):
             line = quotation(message, one.text)
             found.setdefault(line.casefold(), Proposal(line, (message.id,), one.lasting))
     return list(found.values())
@@ -96,6 +101,13 @@ def subject_of(line: str) -> tuple[str, str] | None:
     parts = attributed(line)
     found = _read(parts.words) if parts else None
     return (parts.speaker, found[1]) if parts and found and found[1] else None
+
+
+def _detail(sentence: str, present: frozenset[str]) -> tuple[str, str, bool] | None:
+    """As `_read`, for a statement that is of no known kind and tells a detail."""
+    if tells_detail(sentence, present) and is_statement(folded(sentence)):
+        return "detail", "", False
+    return None
 
 
 def _read(sentence: str) -> tuple[str, str, bool] | None:

@@ -62,7 +62,7 @@ def supported(line: str, sources: Sequence[Message], *, zone: ZoneInfo) -> Verdi
         return Verdict(False, "no source")
     if is_instruction(bare):
         return Verdict(False, "instruction")
-    if all(_is_russian(bare) not in (_is_russian(message.text), None) for message in spoken):
+    if all(_is_russian(bare) not in _languages(message.text, bare) for message in spoken):
         return Verdict(False, "language")
     said = [one for message in spoken for one in _said(message, zone)]
     speakers = frozenset(key for message in spoken for key in _name_keys(message.speaker))
@@ -175,6 +175,15 @@ def _without_prefix(line: str, speakers: frozenset[str]) -> str:
     """The line without `Anna: ` before it, where Anna is who spoke."""
     match = _SPEAKER_PREFIX.match(line)
     return line[match.end() :] if match and _name_keys(match[1]) <= speakers else line
+
+
+def _languages(text: str, line: str) -> tuple[bool | None, ...]:
+    """What `_is_russian` may say of a line: as of the text, and as of words quoted from it, since
+    one message may be in both languages."""
+    words = " ".join(_SPEAKER_PREFIX.sub("", line, count=1).strip('"«»“”').split())
+    same = _is_russian(text)
+    quoted = bool(words) and words in " ".join(text.split())
+    return (same, None, not same) if quoted else (same, None)
 
 
 def _is_russian(text: str) -> bool | None:

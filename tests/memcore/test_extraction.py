@@ -78,10 +78,27 @@ def test_an_explicit_statement_is_found(text: str, kind: str) -> None:
         # nothing that lasts
         "I like it.", "I'm a bit tired.", "Thanks!", "I love that.", "My size is 38. Just kidding!",
         "Меня зовут Дед Мороз, шучу.", "ok", "",
+        # a detail of nothing that the sentence names, or asked of the assistant
+        "It was 12 of them at once.", "Это было 12 марта утром.", "Room 12.", "Thanks a lot, Anna!",
+        "Tell me about roses number 3.", "Покажи заказ 41 целиком, пожалуйста.",
+        "You sent me 3 boxes of paint.", "Вам пришло 3 коробки краски.",
     ],
 )  # fmt: skip
 def test_what_is_no_statement_of_the_speakers_own_is_not_proposed(text: str) -> None:
     assert list(statements(say("m1", text))) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The gap by the fridge came out at 82 cm.", "School puts cones out from 8.15 till 9.15.",
+        "We saw Dr Andreas in the village.", "Домофон на Кленовой пока не подключили.",
+        "Седло вышло 768 мм от оси каретки.", "Денису домашние тапки 45-го.",
+    ],
+)  # fmt: skip
+def test_a_statement_that_tells_a_number_or_a_name_is_found(text: str) -> None:
+    [found] = statements(say("m1", text), frozenset({"anna"}))
+    assert (found.kind, found.text, found.lasting) == ("detail", text, False)
 
 
 def test_only_the_person_is_listened_to() -> None:
