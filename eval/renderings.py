@@ -15,7 +15,7 @@ from memcore import (
 
 Api = Literal["openai", "anthropic"]
 
-_ORDER = "in the history of {count} user and assistant alternate, the user first and last"
+_ORDER = "user and assistant alternate in {count} messages, the user first and last"
 _NO_SYSTEM = "there is no system text"
 _ALONE = "the one message is the user's"
 
@@ -40,7 +40,7 @@ def rendering(view: TurnView, api: Api) -> Rendering:
             validate_openai(sent)
         else:
             sent = anthropic_request(system, turns)
-            where = "the system text stands apart in `system`" if system else _NO_SYSTEM
+            where = "the system text stands apart from the messages" if system else _NO_SYSTEM
             validate_anthropic(sent)
     except InvalidInput as error:
         return Rendering(sent, str(error), "")

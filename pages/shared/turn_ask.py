@@ -43,14 +43,18 @@ def panel(view: TurnView) -> None:
     left, right = st.columns([3, 2], vertical_alignment="bottom")
     with left:
         tools = _tools()
-    key = (turn_data.key_of(view.run), view.talk.id, view.number, brain, tools)
+    key = _key(view, brain, tools)
     job = _jobs().get(key)
     with right:
-        _button(view, key, job)
+        _button(view, tools, job)
     if job is not None and job.active:
         _watch(key)
     elif job is not None:
         turn_reply.show(view, job)
+
+
+def _key(view: TurnView, brain: str, tools: bool) -> Key:
+    return turn_data.key_of(view.run), view.talk.id, view.number, brain, tools
 
 
 def _named(usual: str) -> str:
@@ -79,21 +83,19 @@ def _tools() -> bool:
     return chosen == "on"
 
 
-def _button(view: TurnView, key: Key, job: AskJob | None) -> None:
-    brain, tools = key[3:]
+def _button(view: TurnView, tools: bool, job: AskJob | None) -> None:
     total = int(view.row["total"]) + len(str(view.row["text"]))
-    price = wording.ASK_NOW_HELP.format(
-        characters=total, tokens=wording.tokens(total), brain=workbench.escaped(brain)
-    )
+    price = wording.ASK_NOW_HELP.format(characters=total, tokens=wording.tokens(total))
+    label = wording.ASK_NOW if job is None else wording.ASK_AGAIN
     st.button(
-        wording.ASK_NOW if job is None else wording.ASK_AGAIN,
+        wording.ASK_ASKING if job is not None and job.active else label,
         key="turn_ask",
         type="primary" if job is None else "secondary",
         icon=":material/send:",
         help=price,
         width="stretch",
         disabled=job is not None and job.active,
-        on_click=lambda: _begin(key, AskJob(view, brain, tools)),
+        on_click=lambda: _begin(view, tools),
     )
 
 
@@ -103,8 +105,13 @@ def _jobs() -> dict[Key, AskJob]:
     return jobs
 
 
-def _begin(key: Key, job: AskJob) -> None:
-    jobs = _jobs()
+def _begin(view: TurnView, tools: bool) -> None:
+    """Asks whom the field names now: a name typed just before the click comes along with it."""
+    try:
+        job = AskJob(view, str(st.session_state[_FIELD]).strip(), tools)
+    except MnemoscopeError:  # the page says what is wrong with it
+        return
+    jobs, key = _jobs(), _key(view, job.brain, tools)
     jobs.pop(key, None)
     for old in [one for one in jobs if not jobs[one].active][: max(len(jobs) + 1 - _KEPT, 0)]:
         del jobs[old]

@@ -92,7 +92,7 @@ def _box(view: TurnView, job: AskJob, answer: Answer) -> Html:
         tag("div", head.format(brain=job.brain, tools=tools), cls="m-quiet-text"),
         words(answer.text.strip() or wording.ASK_NO_REPLY, "m-reply"),
         expected,
-        tag("div", source, cls="m-verdict") if source else "",
+        tag("div", f"{_mark(view, answer)} {source}".strip(), cls="m-verdict") if source else "",
         tag("div", f"{ended}.", cls="m-quiet-text"),
         cls=f"m-answer m-{_colour(view, answer)}",
     )
@@ -103,11 +103,22 @@ def _counted(tokens: int | None) -> str:
 
 
 def _colour(view: TurnView, answer: Answer) -> str:
-    """Of loss where the model lacked a message; the sentence says it too."""
+    """Of loss where the model lacked a message; sentence and mark say it too."""
     sources = {one.source for one in shown(view, answer)}
     if not sources:
         return "quiet"
     return "lost" if sources & {Source.NOWHERE, Source.PART} else "reached"
+
+
+def _mark(view: TurnView, answer: Answer) -> str:
+    sources = {one.source for one in shown(view, answer)}
+    if not sources:
+        return ""
+    if sources <= {Source.PROMPT, Source.TOOL}:
+        return wording.ANSWER_MARKS["reached"]
+    if sources == {Source.NOWHERE}:
+        return wording.ANSWER_MARKS["lost"]
+    return wording.CITED_MARK if sources == {Source.CITED} else wording.ANSWER_MARKS["partly"]
 
 
 def _calls(view: TurnView, job: AskJob, answer: Answer) -> Html:

@@ -231,7 +231,11 @@ WHAT_IF_PROMPT = "The whole prompt with these numbers"
 WHAT_IF_DIFFERENCE = "What differs from the run's prompt"
 REFUSED = "The turn cannot be composed with these numbers. Move a slider back."
 
-ASK = "The prompt of this turn, sent to a model as the run composed it. The run stays as it is."
+ASK = (
+    "The prompt of this turn, sent to a model as the run composed it. With tools it may search "
+    "what was said until then, and remember, in a copy of the memory that is gone afterwards: "
+    "the run stays as it is."
+)
 ASK_MODEL = "Model"
 ASK_MODEL_HELP = (
     "openai:MODEL@URL, for any server with OpenAI's chat completions, a local one too; or "
@@ -242,9 +246,8 @@ ASK_MODEL_EXAMPLE = "openai:MODEL@URL or anthropic:MODEL"
 ASK_TOOLS = "Memory tools"
 ASK_TOOLS_ARE = {"on": "With tools", "off": "Without tools"}
 ASK_TOOLS_HELP = (
-    "With tools the model may search and read the conversation until this turn, and remember. "
-    "What it remembers goes into a copy of the memory that is gone after the answer: "
-    "nothing of the run changes."
+    "remember, recent_messages and search_messages, on the memory as it stood at this turn. "
+    "Without them the prompt is all that the model can read."
 )
 ASK_NO_MODEL = (
     "No model is named yet, so there is nobody to ask. Start the dashboard with one of these "
@@ -259,7 +262,8 @@ ASK_FORMS = "openai:MODEL@URL\nanthropic:MODEL\nanthropic:MODEL@URL"
 ASK_BAD_SETTINGS = "The settings are not accepted. Correct what is named here:"
 ASK_NOW = "Ask"
 ASK_AGAIN = "Ask again"
-ASK_NOW_HELP = "Sends {characters:,} characters, about {tokens:,} tokens, to {brain}."
+ASK_ASKING = "Asking …"
+ASK_NOW_HELP = "Sends {characters:,} characters, about {tokens:,} tokens, to the model named here."
 ASK_BUILDING = "Building the memory as it stood at this turn …"
 ASK_WAITING = "Request {request}: waiting for the model, {seconds:.0f} of at most {limit:g} seconds"
 ASK_CALLED = ". It has called {calls} so far"
@@ -286,7 +290,10 @@ ASK_FAILED = {
         "No reply: the server is busy, failing or not there. See that it runs and that the address "
         "is right, wait a moment, and ask again."
     ),
-    "ProviderRefused": "No reply: the server refuses what it was asked. Correct what it says:",
+    "ProviderRefused": (
+        "No reply: the server refuses to answer. Correct what is named below and ask again; a key "
+        "is read from the environment when the dashboard starts."
+    ),
     "ProviderAnswer": (
         "No reply: what came back is none of a chat model. Check that the address is that of an "
         "API of this kind (it often ends with /v1), and ask again."

@@ -143,6 +143,23 @@ def test_each_request_is_told_of_and_may_be_the_last(run: Run, server: BrainServ
     assert len(server.requests) == 4
 
 
+def test_the_exchange_is_one_record_for_json(run: Run, server: BrainServer) -> None:
+    view = turn(run, LOW)
+    server.script = [calls(SEARCH), says("Размер 134.")]
+    answered = ask(view, brain(view, server))
+    record = json.loads(json.dumps(exchange(view, "openai:m@…", True, answered)))
+    assert (record["run"], record["conversation"], record["turn"]) == ("small", "nina", LOW)
+    assert record["system"] == view.system
+    assert record["messages"][-1]["content"].endswith("Which jacket size for the boy?")
+    assert record["calls"][0]["arguments"] == {"query": "Timofey"}
+    assert record["reply"] == "Размер 134."
+    assert (record["stopped"], record["error"], record["requests"]) == ("done", "", 2)
+    assert (record["tokens_in"], record["tokens_out"], record["expected"]) == (22, 6, "134")
+    assert record["evidence"] == [
+        {"message": "jacket", "source": "in a tool result", "where": "call 1, search_messages"}
+    ]
+
+
 # ---- settings and names
 
 

@@ -27,9 +27,9 @@ def test_every_turn_is_valid_for_both_and_says_why(run: Run, turn: int) -> None:
     validate_anthropic(messages.sent)
     assert (chat.fault, messages.fault) == ("", "")
     assert chat.words.startswith("the system text is the first message; ")
-    assert messages.words.startswith("the system text stands apart in `system`; ")
+    assert messages.words.startswith("the system text stands apart from the messages; ")
     many = len(view.turns)
-    order = f"history of {many}" if many > 1 else "the one message is the user's"
+    order = f"alternate in {many} messages" if many > 1 else "the one message is the user's"
     assert order in chat.words
     assert order in messages.words
 
