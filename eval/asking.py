@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from eval.evidence import Fate, Stage
 from eval.explain import LAYER_NAMES
 from eval.turns import TurnView, memory_at, settings_of
 from memcore import (
@@ -143,27 +144,27 @@ class Shown(NamedTuple):
 
 def shown(view: TurnView, answer: Answer) -> list[Shown]:
     """Where the model had each message that answers the turn's question."""
-    return [_shown(view, fate.message, answer) for fate in view.fates]
+    return [_shown(view.messages.get(fate.message), fate, answer) for fate in view.fates]
 
 
-def _shown(view: TurnView, id: str, answer: Answer) -> Shown:
-    fate = next(fate for fate in view.fates if fate.message == id)
+def _shown(message: Message | None, fate: Fate, answer: Answer) -> Shown:
     layers = ", ".join(LAYER_NAMES[layer] for layer in fate.layers)
     if fate.reached and not fate.only_cited:
-        return Shown(id, Source.PROMPT, layers)
-    message = view.messages.get(id)
-    results = [] if message is None else [holds(call.result, message) for call in answer.calls]
-    for place, (held, call) in enumerate(zip(results, answer.calls, strict=False), 1):
-        if held is Source.TOOL:
-            return Shown(id, Source.TOOL, f"call {place}, {call.name}")
+        return Shown(fate.message, Source.PROMPT, layers)
+    told: dict[Source, str] = {}
+    for place, call in enumerate(answer.calls, 1):
+        held = holds(call.result, message) if message is not None else None
+        if held is not None:
+            told.setdefault(held, f"call {place}, {call.name}")
+    if Source.TOOL in told:
+        return Shown(fate.message, Source.TOOL, told[Source.TOOL])
     if fate.reached:
-        return Shown(id, Source.CITED, layers)
-    for place, (held, call) in enumerate(zip(results, answer.calls, strict=False), 1):
-        if held is Source.PART:
-            return Shown(id, Source.PART, f"call {place}, {call.name}")
-    if fate.stage == "cut":
-        return Shown(id, Source.PART, layers)
-    return Shown(id, Source.NOWHERE)
+        return Shown(fate.message, Source.CITED, layers)
+    if Source.PART in told:
+        return Shown(fate.message, Source.PART, told[Source.PART])
+    if fate.stage is Stage.CUT:
+        return Shown(fate.message, Source.PART, layers)
+    return Shown(fate.message, Source.NOWHERE)
 
 
 def holds(result: str, message: Message) -> Source | None:
