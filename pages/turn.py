@@ -6,6 +6,7 @@ from memcore import MnemoscopeError
 from pages.shared import (
     door,
     turn_answer,
+    turn_ask,
     turn_changes,
     turn_choice,
     turn_data,
@@ -24,6 +25,7 @@ PANELS = {
     "prompt": turn_prompt.panel,
     "changes": turn_changes.panel,
     "whatif": turn_whatif.panel,
+    "ask": turn_ask.panel,
 }
 
 

@@ -140,6 +140,13 @@ mark.m-found { background: color-mix(in srgb, currentColor 22%, transparent); co
 .m-pair .m-words { display: -webkit-box; -webkit-box-orient: vertical; -webkit-line-clamp: 2;
   overflow: hidden; }
 .m-pair .m-scored { opacity: .72; }
+.m-answer .m-reply { margin: .2rem 0 .45rem; max-height: 24rem; overflow-y: auto;
+  font-size: 1.06rem; }
+.m-call { border: 1px solid color-mix(in srgb, var(--m) 45%, transparent); margin: .35rem 0;
+  border-left: .4rem solid var(--m); border-radius: .4rem; padding: .3rem .7rem .4rem; }
+.m-call > summary { cursor: pointer; }
+.m-call > summary .m-chip { margin-left: .3em; }
+.m-told { max-height: 18rem; overflow-y: auto; }
 .m-line.m-skip { opacity: .6; font-style: italic; }
 """
 

@@ -7,8 +7,9 @@ import json
 import streamlit as st
 
 from eval.explain import LAYER_NAMES
+from eval.renderings import Rendering, rendering
 from eval.turns import SYSTEM_LAYERS, TurnView
-from memcore import Layer, anthropic_request, openai_messages
+from memcore import Layer
 from pages.shared import wording_turn as wording
 from pages.shared.html import Html, chip, join, tag
 from pages.shared.url_choice import choose_one
@@ -21,12 +22,9 @@ def panel(view: TurnView) -> None:
     form = choose_one("form", wording.FORM_LABEL, wording.FORMS, label_visibility="collapsed")
     name = f"prompt-{view.talk.id}-{view.number}"
     if form in ("openai", "anthropic"):
-        sent = (
-            openai_messages(view.system, view.turns)
-            if form == "openai"
-            else anthropic_request(view.system, view.turns)
-        )
-        text = json.dumps(sent, ensure_ascii=False, indent=2)
+        made = rendering(view, "openai" if form == "openai" else "anthropic")
+        st.html(taken(made, wording.FORMS[form]))
+        text = json.dumps(made.sent, ensure_ascii=False, indent=2)
         st.download_button(wording.DOWNLOAD_JSON, text, f"{name}-{form}.json", "application/json")
         st.code(text, language="json", wrap_lines=True, height=_HEIGHT)
         return
@@ -36,6 +34,14 @@ def panel(view: TurnView) -> None:
         st.code(text, language=None, wrap_lines=True, height=_HEIGHT)
     else:
         st.html(coloured(view))
+
+
+def taken(made: Rendering, api: str) -> Html:
+    """Whether an API takes the prompt, and why, or what it would refuse."""
+    if made.fault:
+        words = wording.NOT_TAKEN.format(api=api, fault=made.fault)
+        return tag("div", f"✗ {words}", cls="m-answer m-lost")
+    return tag("div", tag("b", f"✓ {wording.TAKEN.format(api=api)}"), made.words + ".")
 
 
 def raw(view: TurnView) -> str:
@@ -56,12 +62,12 @@ def coloured(view: TurnView) -> Html:
     pieces.append(_title(wording.SYSTEM_TITLE, len(view.system)))
     for layer in SYSTEM_LAYERS:
         if text := view.text(layer):
-            pieces.append(_block(layer, len(text), _found(view, text.lstrip("\n"))))
+            pieces.append(_block(layer, len(text), marked(view, text.lstrip("\n"))))
     history = sum(len(turn.content) for turn in view.turns)
     pieces.append(_title(wording.HISTORY_TITLE, history))
     for layer, message in view.history:
         role = "user" if message.role == "user" else "assistant"
-        pieces.append(_block(layer, len(message.text), _found(view, message.text), role))
+        pieces.append(_block(layer, len(message.text), marked(view, message.text), role))
     text = str(view.row["text"])
     pieces.append(
         tag(
@@ -90,12 +96,12 @@ def _block(layer: Layer, size: int, text: Html, role: str = "") -> Html:
     return tag("div", head, body, cls=f"m-layer m-{layer}")
 
 
-def _found(view: TurnView, text: str) -> Html:
+def marked(view: TurnView, text: str) -> Html:
     """The text with the answer's messages marked where they stand in it."""
     wanted = [view.messages[f.message].text for f in view.fates if f.message in view.messages]
     wanted += [one.strip().replace("\n", "\n    ") for one in wanted]
     for one in wanted:
         before, there, after = text.partition(one)
         if there:
-            return join([_found(view, before), tag("mark", there, cls="m-found"), after])
+            return join([marked(view, before), tag("mark", there, cls="m-found"), after])
     return join([text])

@@ -104,6 +104,7 @@ PANELS = {
     "prompt": "Prompt",
     "changes": "Changes",
     "whatif": "What if",
+    "ask": "Ask a model",
 }
 PANEL_LABEL = "More about this turn"
 BUDGET_TITLE = "What each layer asked for and received, in characters"
@@ -170,6 +171,8 @@ HISTORY_TITLE = "History and new message"
 NEW_MESSAGE = "new message"
 CHARACTERS = "{count:,} characters"
 FOUND_IN_PROMPT = "The answer's messages are underlined."
+TAKEN = "Valid for {api}: "
+NOT_TAKEN = "Not valid for {api}, which would refuse it: {fault}."
 DOWNLOAD_PROMPT = "Download the prompt as text"
 DOWNLOAD_JSON = "Download as JSON"
 
@@ -228,6 +231,103 @@ WHAT_IF_PROMPT = "The whole prompt with these numbers"
 WHAT_IF_DIFFERENCE = "What differs from the run's prompt"
 REFUSED = "The turn cannot be composed with these numbers. Move a slider back."
 
+ASK = (
+    "The prompt of this turn, sent to a model as the run composed it. With tools it may search "
+    "what was said until then, and remember, in a copy of the memory that is gone afterwards: "
+    "the run stays as it is."
+)
+ASK_MODEL = "Model"
+ASK_MODEL_HELP = (
+    "openai:MODEL@URL, for any server with OpenAI's chat completions, a local one too; or "
+    "anthropic:MODEL, or anthropic:MODEL@URL. What MNEMOSCOPE_BRAIN names stands here at first. "
+    "Keys come from OPENAI_API_KEY and ANTHROPIC_API_KEY alone: none belongs here."
+)
+ASK_MODEL_EXAMPLE = "openai:MODEL@URL or anthropic:MODEL"
+ASK_TOOLS = "Memory tools"
+ASK_TOOLS_ARE = {"on": "With tools", "off": "Without tools"}
+ASK_TOOLS_HELP = (
+    "remember, recent_messages and search_messages, on the memory as it stood at this turn. "
+    "Without them the prompt is all that the model can read."
+)
+ASK_NO_MODEL = (
+    "No model is named yet, so there is nobody to ask. Start the dashboard with one of these "
+    "lines, or type a name of that form into the field above. A server that wants a key finds it "
+    "in OPENAI_API_KEY or ANTHROPIC_API_KEY of the environment, and nowhere else."
+)
+ASK_EXAMPLES = """\
+MNEMOSCOPE_BRAIN=openai:qwen3:8b@http://127.0.0.1:11434/v1 make app
+MNEMOSCOPE_BRAIN=anthropic:claude-sonnet-4-5 make app"""
+ASK_BAD_MODEL = "This names no model that can be asked. Write it in one of these forms:"
+ASK_FORMS = "openai:MODEL@URL\nanthropic:MODEL\nanthropic:MODEL@URL"
+ASK_BAD_SETTINGS = "The settings are not accepted. Correct what is named here:"
+ASK_NOW = "Ask"
+ASK_AGAIN = "Ask again"
+ASK_ASKING = "Asking …"
+ASK_NOW_HELP = "Sends {characters:,} characters, about {tokens:,} tokens, to the model named here."
+ASK_BUILDING = "Building the memory as it stood at this turn …"
+ASK_WAITING = "Request {request}: waiting for the model, {seconds:.0f} of at most {limit:g} seconds"
+ASK_CALLED = ". It has called {calls} so far"
+ASK_RUNS_ON = "It goes on while you look at other turns; the reply waits here."
+ASK_STOP = "Do not wait"
+ASK_STOPPED = "Nobody waited for this reply, and what came of it was thrown away."
+ASK_BROKE = "The model was not asked: the turn's memory could not be built."
+ASK_TRACE = "What broke, for a report"
+ASK_REPLY = "Reply of {brain}, {tools}"
+ASK_LAST_WORDS = "What it had said by then, {brain}, {tools}"
+ASK_EXPECTED = "Expected answer: "
+ASK_DONE = {
+    "done": "Answered",
+    "too many calls": "Made to answer after too many tool calls",
+    "too slow": "Out of time",
+    "error": "Ended with an error",
+}
+ASK_PRICE = "{ended} in {requests}, {calls}, {seconds:.1f} seconds"
+ASK_TOKENS = "; {tokens_in} tokens in, {tokens_out} out, as the provider counted"
+ASK_UNCOUNTED = "?"
+ASK_NO_REPLY = "No reply."
+ASK_FAILED = {
+    "ProviderUnavailable": (
+        "No reply: the server is busy, failing or not there. See that it runs and that the address "
+        "is right, wait a moment, and ask again."
+    ),
+    "ProviderRefused": (
+        "No reply: the server refuses to answer. Correct what is named below and ask again; a key "
+        "is read from the environment when the dashboard starts."
+    ),
+    "ProviderAnswer": (
+        "No reply: what came back is none of a chat model. Check that the address is that of an "
+        "API of this kind (it often ends with /v1), and ask again."
+    ),
+    "MissingPackage": "No reply: a package is missing. Install it, start again, and ask again.",
+    "InvalidRequest": (
+        "Nothing was sent: the API would refuse this prompt. The panel Prompt shows it as it is."
+    ),
+}
+ASK_FAILED_OTHERWISE = (
+    "No reply: the model said nothing or refused. Ask again, without tools, or ask another model."
+)
+ASK_SLOW = (
+    "The time was over: an answer may take {limit:g} seconds. Ask again or without tools, or start "
+    "the dashboard with a greater MNEMOSCOPE_AGENT_SECONDS (and MNEMOSCOPE_BRAIN_SECONDS)."
+)
+ASK_ENDLESS = (
+    "The model went on calling tools until no more were allowed, and was then made to answer with "
+    "what it had. Ask it without tools, or start the dashboard with greater "
+    "MNEMOSCOPE_AGENT_ROUNDS and MNEMOSCOPE_AGENT_CALLS."
+)
+ASK_CUT = "The answer is not whole. A greater MNEMOSCOPE_BRAIN_MAX_OUTPUT gives it room:"
+ASK_CALLS = "What the model called, in order"
+ASK_NO_CALLS = "It called no tool."
+ASK_NO_TOOLS = "It had no tools: the prompt was all it could read."
+ASK_CALL_OK, ASK_CALL_ERROR = "ok", "error"
+ASK_EVIDENCE_CALL = "◆ holds what answers it"
+ASK_CALL_TIME = "{milliseconds:,.1f} ms"
+ASK_ARGUMENTS = "Arguments"
+ASK_RESULT = "What the model was told"
+ASK_DOWNLOAD = "Download the exchange as JSON"
+ASK_REQUEST, ASK_REQUESTS = "1 request", "{count:,} requests"
+ASK_TOOL_CALL, ASK_TOOL_CALLS = "1 tool call", "{count:,} tool calls"
+
 
 def tokens(characters: int) -> int:
     """An estimate, named as such wherever it is shown."""
@@ -242,3 +342,13 @@ def messages(count: int) -> str:
 def same_lines(count: int) -> str:
     """`1 line is the same`, `2 lines are the same`."""
     return SAME_LINE if count == 1 else SAME_LINES.format(count=count)
+
+
+def requests(count: int) -> str:
+    """`1 request`, `2 requests`."""
+    return ASK_REQUEST if count == 1 else ASK_REQUESTS.format(count=count)
+
+
+def tool_calls(count: int) -> str:
+    """`1 tool call`, `2 tool calls`."""
+    return ASK_TOOL_CALL if count == 1 else ASK_TOOL_CALLS.format(count=count)

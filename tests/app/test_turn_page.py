@@ -217,7 +217,7 @@ def test_a_question_too_short_says_why_nothing_was_searched(open_turn: Open) -> 
     assert "1 real word, 2 are needed" in text(at_question(open_turn, SHORT))
 
 
-@pytest.mark.parametrize("panel", ["layers", "prompt", "changes", "whatif"])
+@pytest.mark.parametrize("panel", ["layers", "prompt", "changes", "whatif", "ask"])
 @pytest.mark.parametrize("turn", [0, 1, 4, LOW, PART, NONE])
 def test_every_panel_opens_at_every_kind_of_turn(open_turn: Open, panel: str, turn: int) -> None:
     page = at_question(open_turn, turn, panel=panel)
@@ -241,7 +241,9 @@ def test_the_prompt_is_shown_as_each_provider_gets_it(open_turn: Open) -> None:
     sent = json.loads(page.code[-1].value)
     assert sent[0]["role"] == "system"
     assert sent[-1] == {"role": "user", "content": "Что натворила кошка Муська?"}
+    assert "Valid for OpenAI-compatible: </b>the system text is the first message" in text(page)
     page = at_question(open_turn, QUOTED, panel="prompt", form="anthropic")
+    assert "Valid for Anthropic: </b>the system text stands apart" in text(page)
     assert json.loads(page.code[-1].value)["system"] == sent[0]["content"]
     page = at_question(open_turn, QUOTED, panel="prompt", form="raw")
     assert page.code[-1].value.startswith(sent[0]["content"])
@@ -393,3 +395,18 @@ def test_a_provider_that_is_not_there_is_said(
     assert not page.exception
     assert page.error[0].value == wording.NO_PROVIDER
     assert any("pip install" in one.value for one in page.code)
+
+
+@pytest.mark.parametrize("form", ["openai", "anthropic"])
+def test_a_prompt_that_an_api_would_refuse_says_which_rule_it_breaks(
+    open_turn: Open, tmp_path: Path, form: str
+) -> None:
+    run = make_run(tmp_path)
+    path = run.folder / "turns.parquet"
+    table = pq.read_table(path)
+    place = table.column_names.index("text")
+    blank = pa.array([" "] * len(table), pa.string())
+    pq.write_table(table.set_column(place, table.schema.field("text"), blank), path)
+    page = at_question(open_turn, 0, folder=tmp_path, panel="prompt", form=form)
+    assert f"✗ Not valid for {wording.FORMS[form]}" in text(page)
+    assert "(user): it has no text" in text(page)

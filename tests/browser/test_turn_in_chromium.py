@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from tests.brain_server import brain_server, calls, says
 from tests.small_run import HOSTILE
 
 LOW, UNFOUND = 20, 21
@@ -88,6 +89,34 @@ def test_what_people_wrote_is_text_in_the_browser_too(server: str, page: Any) ->
     page.locator(".m-layer", has_text="new message").wait_for()
     assert HOSTILE in page.locator(".m-layer", has_text="new message").inner_text()
     assert page.locator(".m-answer script, .m-answer .katex, .m-answer strong").count() == 0
+
+
+def test_a_model_is_asked_and_its_reply_and_tool_call_are_shown(server: str, page: Any) -> None:
+    with brain_server() as model:
+        model.script = [
+            calls(("a", "search_messages", {"query": "Timofey"})),
+            says(f"Размер 134. {HOSTILE}"),
+            says("Another one."),
+        ]
+        page.goto(address(server, LOW, panel="ask"))
+        page.get_by_text("No model is named yet").wait_for()
+        field = page.get_by_label("Model", exact=True)
+        field.fill(f"openai:m@{model.url}/v1")
+        field.press("Enter")
+        page.get_by_role("button", name="Ask", exact=True).click()
+        reply = page.locator(".m-reply")
+        reply.wait_for()
+        assert reply.inner_text() == f"Размер 134. {HOSTILE}"
+        assert page.locator(".m-reply script, .m-reply .katex, .m-reply strong").count() == 0
+        page.get_by_text("the model found it with a tool (call 1, search_messages)").wait_for()
+        call = page.locator("details.m-call", has_text="1. search_messages")
+        assert "The jacket for Timofey is size 134" in call.locator("mark").inner_text()
+        field.fill(f"anthropic:other@{model.url}")  # and no Enter: the click alone must do
+        page.get_by_role("button", name="Ask again").click()
+        page.locator(".m-reply", has_text="Another one.").wait_for()
+        assert [one.asked["model"] for one in model.requests] == ["m", "m", "other"]
+        assert model.url.rpartition(":")[2] not in page.url
+        assert model.refused == []
 
 
 def test_a_failing_question_leads_from_recall_to_its_turn(server: str, page: Any) -> None:
