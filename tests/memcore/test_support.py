@@ -21,10 +21,6 @@ WITH_DIGITS = [
     for pair in PAIRS
     if pair.part == "dev" and pair.supported and any(map(str.isdigit, pair.line))
 ]
-    pair
-    for pair in PAIRS
-    if pair.part == "dev" and pair.supported and any(map(str.isdigit, pair.line))
-]
 STATEMENTS = [
     message.text
     for pair in PAIRS
