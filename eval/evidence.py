@@ -2,7 +2,8 @@
 was it lost?
 
 A message counts as reached where its whole text stands in the composed prompt, or where a note or
-summary that cites it does. Only a part of it in the prompt is `cut`, and does not count.
+summary that cites it does and has the answer's words that the message has. Only a part of it in the
+prompt is `cut`, and does not count.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple
 
-from memcore import Composition, Item, Layer, Message, Reason, shows
+from memcore import Composition, Item, Layer, Message, Reason, query_stems, shows
 
 
 class Stage(StrEnum):
@@ -29,8 +30,10 @@ class Stage(StrEnum):
 
 
 CITING = frozenset({Layer.NOTES, Layer.SUMMARY})
-"""Layers that tell in other words what was said, and name the messages it comes from. Whether what
-they tell is the answer is not checked."""
+"""Layers that tell in fewer or other words what was said, and name the messages it comes from."""
+
+_ENOUGH = 0.5
+"""Share of the answer's words that a note or summary has where it counts as telling the answer."""
 
 _STAGES = {
     Reason.BELOW_CUTOFF: Stage.BELOW_CUTOFF,
@@ -63,16 +66,38 @@ class Fate(NamedTuple):
 
 
 def trace(
-    composition: Composition, evidence: Sequence[str], stored: Mapping[str, Message]
+    composition: Composition,
+    evidence: Sequence[str],
+    stored: Mapping[str, Message],
+    answer: str | None = None,
 ) -> list[Fate]:
-    """The fate of each evidence message in a composed turn. `stored` is what was stored by then."""
+    """The fate of each evidence message in a composed turn. `stored` is what was stored by then.
+
+    A note or summary that cites a message counts where it has every number and at least half of the
+    other words that the expected `answer` and that message share. Where they share none, as when
+    the answer is told in other words, citing is enough.
+    """
     texts = {one.layer: one.text for one in composition.layers}
+    words = {layer: frozenset(query_stems(texts.get(layer, ""))) for layer in CITING}
+    wanted_words = frozenset(query_stems(answer or ""))
     covering: dict[str, list[Item]] = {}
     wanted = set(evidence)
     for item in composition.items:
         for id in wanted.intersection(item.covers):
             covering.setdefault(id, []).append(item)
-    return [_fate(composition, id, covering.get(id, []), texts, stored) for id in evidence]
+    found = []
+    for id in evidence:
+        said = frozenset(query_stems(stored[id].text)) if id in stored and wanted_words else None
+        shared = wanted_words & said if said else frozenset()
+        telling = frozenset(layer for layer in CITING if _tells(words[layer], shared))
+        found.append(_fate(composition, id, covering.get(id, []), texts, stored, telling))
+    return found
+
+
+def _tells(words: frozenset[str], shared: frozenset[str]) -> bool:
+    numbers = frozenset(one for one in shared if any(map(str.isdigit, one)))
+    others = shared - numbers
+    return numbers <= words and len(others & words) >= _ENOUGH * len(others)
 
 
 def _fate(
@@ -81,21 +106,24 @@ def _fate(
     items: list[Item],
     texts: Mapping[Layer, str],
     stored: Mapping[str, Message],
+    telling: frozenset[Layer],
 ) -> Fate:
     found = next((item for item in items if item.layer is Layer.EXCERPTS and item.id == id), None)
     rank, score = (found.place, found.score) if found else (None, None)
+    kept = [item for item in items if item.kept]
     holding = [
-        item.layer
-        for item in items
-        if item.kept and not item.cut and _stands(item, id, texts, stored)
+        item.layer for item in kept if not item.cut and _stands(item, id, texts, stored, telling)
     ]
     if holding:
         return Fate(id, Stage.REACHED, tuple(dict.fromkeys(holding)), "", rank, score)
     if id not in stored:
         return Fate(id, Stage.NOT_STORED, (), "it is not in the store at that moment")
     search, lost_by = composition.account.row(Layer.EXCERPTS), (Layer.EXCERPTS,)
-    if any(item.kept and item.cut for item in items):
+    if any(item.cut for item in kept):
         return Fate(id, Stage.CUT, lost_by, "only a part of it was quoted", rank, score)
+    if citing := tuple(dict.fromkeys(item.layer for item in kept if item.layer in CITING)):
+        why = "what cites it has not the answer's words"
+        return Fate(id, Stage.CUT, citing, why, rank, score)
     if search.status == "failed":
         return Fate(id, Stage.FAILED, lost_by, search.note)
     if search.status == "skipped":
@@ -110,8 +138,15 @@ def _fate(
     return Fate(id, stage, lost_by, dropped.detail or str(dropped.reason), rank, score)
 
 
-def _stands(item: Item, id: str, texts: Mapping[Layer, str], stored: Mapping[str, Message]) -> bool:
-    """Whether the prompt really holds it; a note or summary stands for the messages it cites."""
+def _stands(
+    item: Item,
+    id: str,
+    texts: Mapping[Layer, str],
+    stored: Mapping[str, Message],
+    telling: frozenset[Layer],
+) -> bool:
+    """Whether the prompt really holds it; a note or summary stands for the messages it cites where
+    it tells the answer."""
     if item.layer in CITING:
-        return True
+        return item.layer in telling
     return id in stored and shows(item.layer, texts[item.layer], stored[id])

@@ -239,7 +239,7 @@ def replay_conversation(
                 spent = (clocks.perf_counter() - began) * 1000
                 before = len(state.messages) - (message.id in state.messages)
                 if isinstance(happening, QuestionRecord):
-                    fates = trace(composition, happening.evidence, state.messages)
+                    fates = trace(composition, happening.evidence, state.messages, happening.answer)
                     rows.add(composition, message, before, spent, happening, fates)
                 else:
                     rows.add(composition, message, before, spent)

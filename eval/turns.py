@@ -226,8 +226,9 @@ class MemoryAt:
         memory = Memory(self.state.memory.store, settings, self.clock, embedder)
         message = self.message
         composition = memory.compose(self.talk.owner, message.thread, message, self.talk.persona)
-        evidence = self.question.evidence if self.question else []
-        return composition, trace(composition, evidence, self.state.messages)
+        asked = self.question
+        evidence, answer = (asked.evidence, asked.answer) if asked else ([], None)
+        return composition, trace(composition, evidence, self.state.messages, answer)
 
 
 def recomposed(view: TurnView, at: MemoryAt, changes: dict[str, Any]) -> TurnView:

@@ -333,3 +333,39 @@ def test_an_age_in_words_is_never_one_short(unit: str, per_day: int, up_to: int)
         assert age_in_words(count / per_day) == f"{count} {unit}{plural} back"
         assert age_in_words((count + 0.99) / per_day) == f"{count} {unit}{plural} back"
     assert age_in_words(0) == age_in_words(-1) == "0 minutes back"
+
+
+# ---- cited by a note
+
+
+@pytest.mark.parametrize(
+    ("answer", "note_text", "reached"),
+    [
+        ("In June", "The roses bloom in June.", True),
+        ("In June", "Anna has roses in the garden.", False),
+        ("In the summer", "Anna has roses in the garden.", True),  # told in other words: unchecked
+        (None, "Anna has roses in the garden.", True),
+        ("roses in the garden in June", "Roses stand in the garden.", True),  # more than half
+    ],
+)
+def test_a_note_that_cites_the_evidence_counts_where_it_tells_the_answer(
+    answer: str | None, note_text: str, reached: bool
+) -> None:
+    mind = memory(**NARROW, excerpts_cap=0)
+    fill(mind, OLD, *LATER)
+    note(mind, "2026-03-02", note_text, "old")
+    stored = {one.id: one for one in [OLD, *LATER]}
+    [found] = trace(ask(mind, ROSES), ["old"], stored, answer)
+    assert found.reached == reached
+    if not reached:
+        assert (found.stage, found.layers) == (Stage.CUT, (Layer.NOTES,))
+        assert found.detail == "what cites it has not the answer's words"
+
+
+def test_another_number_in_the_citing_note_is_not_the_answer() -> None:
+    mind, old = memory(**NARROW, excerpts_cap=0), say("old", "The greenhouse costs 31600 now.", 0)
+    fill(mind, old, *LATER)
+    note(mind, "2026-03-02", "The greenhouse costs 31500 now.", "old")
+    stored = {one.id: one for one in [old, *LATER]}
+    [found] = trace(ask(mind, ROSES), ["old"], stored, "It costs 31600 for the greenhouse")
+    assert found.stage is Stage.CUT
