@@ -68,7 +68,7 @@ def _found(fates: Sequence[Fate]) -> str:
     if not lost and any(fate.only_cited for fate in fates):
         return (
             f"It is NOT QUOTED whole in this prompt, but cited by what is there: {where}; "
-            "whether that tells the answer is not checked."
+            "that it tells the answer is judged by its words alone."
         )
     if not lost:
         return f"It IS in this prompt: {where}."

@@ -102,7 +102,7 @@ def older_than(asked: pd.DataFrame, days: int = DAYS) -> pd.DataFrame:
 
 def only_cited(asked: pd.DataFrame) -> int:
     """How many of the measured questions count as reached by a note or summary alone: it cites
-    their evidence, and whether it tells the answer is not checked."""
+    their evidence and has the answer's words that the evidence has."""
     counted = measured(asked)
     return int((counted["some"] & counted["layers"].map(CITING.issuperset)).sum())
 

@@ -22,7 +22,7 @@ def recall_text(report: dict[str, Any]) -> str:
         f"{_share(old, 'some')} of answers {days} days or older had some evidence in the prompt,",
         f"{_share(old, 'all')} had all of it.",
         f"{report['old_only_cited']} of the {old['some_hits']} have no more than a note or summary",
-        "that cites it; whether that tells the answer is not checked.",
+        "that cites it; that it tells the answer is judged by its words alone.",
         "",
         f"{counts['measured']} of {counts['all']} questions measured;",
         f"{counts['unanswerable']} unanswerable, {counts['without_evidence']} without evidence.",

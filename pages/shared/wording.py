@@ -237,7 +237,7 @@ RECALL_DETAIL = (
 )
 RECALL_ONLY_CITED = (
     "{count} of the {hits} are there only by a note or summary that cites the answer's message; "
-    "whether it tells the answer is not checked."
+    "that it tells the answer is judged by its words alone."
 )
 RECALL_FEW = "With only {count} such questions the interval is wide: read it as a hint."
 RECALL_NO_OLD = "No question of this run has an answer {days} days or older."

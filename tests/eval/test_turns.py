@@ -139,7 +139,7 @@ def test_what_is_only_cited_by_a_note_is_never_said_to_be_in_the_prompt(run: Run
     one = view(run, "q-note")
     words = verdict(one.talk, one.messages, one.row["time"], one.fates)
     assert "It is NOT QUOTED whole in this prompt, but cited by what is there: notes" in words
-    assert "not checked" in words
+    assert "judged by its words alone" in words
     quoted = view(run, "q-window")
     words = verdict(quoted.talk, quoted.messages, quoted.row["time"], quoted.fates)
     assert "It IS in this prompt: window" in words
