@@ -17,8 +17,8 @@ from eval.arms import arm_named, in_one_thread
 from eval.curating import Host, Passes
 from eval.dataset import ConversationRecord, QuestionRecord, from_line
 from eval.evidence import Fate, Stage, trace
+from eval.happenings import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.providers import provided
-from eval.replay import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.runs import Run, records
 from eval.tables import Rows
 from memcore import (

@@ -43,7 +43,8 @@ from eval.recall import (
     report,
 )
 from eval.replay import replay
-from eval.runs import Run, RunWriter, list_runs
+from eval.run_writer import RunWriter
+from eval.runs import Run, list_runs
 from eval.stats import Share, share
 from eval.tables import SCHEMAS
 from eval.text_report import recall_text

@@ -19,9 +19,10 @@ from eval.dataset import (
     from_line,
 )
 from eval.errors import RunError
+from eval.happenings import happenings
 from eval.loaders import load
 from eval.offered import texts
-from eval.replay import Progress, happenings, replay
+from eval.replay import Progress, replay
 from eval.runs import Run, list_runs, records
 from eval.turns import find_question, load_turn, memory_at
 from memcore import Layer, Message, MnemoscopeError

@@ -16,7 +16,8 @@ import pytest
 from eval.errors import RunDamaged, RunError, RunFormat, RunUnfinished
 from eval.overview import overview
 from eval.recall import report
-from eval.runs import Run, RunWriter, find_run, inspect_run, list_runs
+from eval.run_writer import RunWriter
+from eval.runs import Run, find_run, inspect_run, list_runs
 from eval.tables import SCHEMAS
 from tests.eval.conftest import Command
 from tests.small_run import make_run
