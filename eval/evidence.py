@@ -1,8 +1,9 @@
 """Evidence recall, without a model: did what answers a question reach the prompt, and if not, where
 was it lost?
 
-A message counts as reached where its whole text stands in the composed prompt, or where a note or
-summary that cites it does. Only a part of it in the prompt is `cut`, and does not count.
+A message counts as reached where its whole text stands in the composed prompt or in what a tool
+returned, or where a note or summary that cites it does. Only a part of it is `cut`, and does not
+count.
 """
 
 from __future__ import annotations
@@ -28,7 +29,23 @@ class Stage(StrEnum):
     REACHED = "reached"
 
 
-CITING = frozenset({Layer.NOTES, Layer.SUMMARY})
+class Beside(StrEnum):
+    """Ways to what the model is sent that are no layers of the memory's own."""
+
+    TOOLS = "tools"
+    GREP = "grep"
+
+
+Source = Layer | Beside
+"""By what a piece of evidence was reached, or what lost it."""
+
+
+def source_named(name: str) -> Source:
+    """The layer, or the way beside the layers, of that name. Raises `ValueError`."""
+    return Beside(name) if name in set(Beside) else Layer(name)
+
+
+CITING: frozenset[Source] = frozenset({Layer.NOTES, Layer.SUMMARY})
 """Layers that tell in other words what was said, and name the messages it comes from. Whether what
 they tell is the answer is not checked."""
 
@@ -47,7 +64,7 @@ class Fate(NamedTuple):
 
     message: str
     stage: Stage
-    layers: tuple[Layer, ...]
+    layers: tuple[Source, ...]
     detail: str = ""
     rank: int | None = None
     score: float | None = None
@@ -84,7 +101,7 @@ def _fate(
 ) -> Fate:
     found = next((item for item in items if item.layer is Layer.EXCERPTS and item.id == id), None)
     rank, score = (found.place, found.score) if found else (None, None)
-    holding = [
+    holding: list[Source] = [
         item.layer
         for item in items
         if item.kept and not item.cut and _stands(item, id, texts, stored)
@@ -93,7 +110,8 @@ def _fate(
         return Fate(id, Stage.REACHED, tuple(dict.fromkeys(holding)), "", rank, score)
     if id not in stored:
         return Fate(id, Stage.NOT_STORED, (), "it is not in the store at that moment")
-    search, lost_by = composition.account.row(Layer.EXCERPTS), (Layer.EXCERPTS,)
+    search = composition.account.row(Layer.EXCERPTS)
+    lost_by: tuple[Source, ...] = (Layer.EXCERPTS,)
     if any(item.kept and item.cut for item in items):
         return Fate(id, Stage.CUT, lost_by, "only a part of it was quoted", rank, score)
     if search.status == "failed":

@@ -176,11 +176,18 @@ def _check_same(found: RunInfo, manifest: dict[str, Any]) -> None:
         raise RunError(f"run {found.name} is complete already; choose another name")
     if not found.problem.startswith("unfinished"):
         raise error_of(found)
-    for what in ("arm", "settings", "versions"):
-        if found.manifest.get(what) != manifest[what]:
-            raise RunError(f"run {found.name} was begun with other {what}; choose another name")
-    if found.manifest["dataset"].get("sha256") != manifest["dataset"]["sha256"]:
-        raise RunError(f"run {found.name} was begun on other data; choose another name")
+    if other := difference(found, manifest):
+        raise RunError(f"run {found.name} was begun {other}; choose another name")
+
+
+def difference(found: RunInfo, manifest: dict[str, Any]) -> str:
+    """In what a run's input is not what a manifest says, as `with other settings` or `on other
+    data`; empty where it is the same."""
+    for what in ("arm", "settings", "versions", "judge"):
+        if found.manifest.get(what) != manifest.get(what):
+            return f"with other {what}" if what != "judge" else "with another judge"
+    dataset = found.manifest["dataset"]
+    return "" if dataset.get("sha256") == manifest["dataset"]["sha256"] else "on other data"
 
 
 def _writer(path: Path, name: str) -> pq.ParquetWriter:

@@ -28,7 +28,7 @@ import pandas as pd
 from eval.errors import RunDamaged, RunError, RunFormat, RunUnfinished
 from eval.tables import SCHEMAS
 
-FORMAT = 2
+FORMAT = 3
 """Of the run folder. A reader opens its own format only."""
 
 MANIFEST = "manifest.json"

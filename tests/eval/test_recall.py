@@ -83,7 +83,8 @@ def rows_of(given: Sequence[Asked]) -> dict[str, list[dict[str, Any]]]:
         key = {"conversation": one.talk, "turn": turn}
         all_of_it = bool(one.evidence) and set(one.reached) == set(one.evidence)
         stage = None if not one.evidence else str(Stage.REACHED if all_of_it else one.stage)
-        rows["turns"].append({**key, "total": one.characters, "failed_layers": 0})
+        sizes = {"total": one.characters, "tool_characters": 0}
+        rows["turns"].append({**key, **sizes, "failed_layers": 0})
         rows["questions"].append(
             {
                 **key, "question": one.id, "text": "?", "kind": one.kind,
@@ -93,6 +94,7 @@ def rows_of(given: Sequence[Asked]) -> dict[str, list[dict[str, Any]]]:
                 "some": bool(one.reached), "all": all_of_it, "layers": list(one.layers),
                 "stage": stage, "lost_by": None if all_of_it else "excerpts", "detail": "",
                 "characters": one.characters, "excerpt_characters": one.excerpt_characters,
+                "tool_characters": 0,
             }
         )  # fmt: skip
         for rank, message in enumerate(one.ranked, start=1):
