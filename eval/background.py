@@ -23,7 +23,8 @@ class _Stopped(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ReplayRequest:
-    """What is to be replayed, and how. `name` is that of an unfinished run to go on with."""
+    """What is to be replayed, and how. `name` is that of an unfinished run to go on with, `judge`
+    the model that grades answers."""
 
     dataset: str
     format: str = AUTO
@@ -31,6 +32,7 @@ class ReplayRequest:
     changes: dict[str, str] = field(default_factory=dict)
     limit: int | None = None
     name: str | None = None
+    judge: str | None = None
 
 
 def request_to_resume(info: RunInfo, source: str | None = None) -> ReplayRequest:
@@ -43,6 +45,7 @@ def request_to_resume(info: RunInfo, source: str | None = None) -> ReplayRequest
         why = info.problem or "it is complete"
         raise RunError(f"run {info.name} cannot be resumed ({why}); replay the dataset again")
     manifest, dataset, limit = info.manifest, info.manifest["dataset"], info.manifest.get("limit")
+    judge = manifest.get("judge")
     source = source or dataset.get("source")
     if not isinstance(source, str) or not source:
         raise RunError(
@@ -56,6 +59,7 @@ def request_to_resume(info: RunInfo, source: str | None = None) -> ReplayRequest
         {str(name): str(value) for name, value in manifest["changed_settings"].items()},
         limit if isinstance(limit, int) else None,
         info.name,
+        judge.get("name") if isinstance(judge, dict) else None,
     )
 
 
@@ -117,6 +121,7 @@ class ReplayJob:
                 name=self.run,
                 on_progress=self._report,
                 limit=asked.limit,
+                judge=asked.judge,
             )
             self.done = True
         except _Stopped:

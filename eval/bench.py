@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from eval.dataset import ConversationRecord, Dataset, MessageRecord, ThreadRecord, make_dataset
+from eval.happenings import VirtualClock
 from eval.loaders import load
-from eval.replay import VirtualClock, replay
+from eval.replay import replay
 from eval.runs import list_runs
 from memcore import Memory, Message, Owner, Settings, open_memory, query_stems, text_stems
 

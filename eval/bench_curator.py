@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from eval.bench import _START, _sentences, _timed, spread
+from eval.happenings import VirtualClock
 from eval.loaders import load
-from eval.replay import VirtualClock, replay
+from eval.replay import replay
 from memcore import Memory, Message, Owner, Settings, open_memory
 
 PASS = 8_000

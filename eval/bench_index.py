@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from eval.bench import _timed, spread
-from eval.replay import VirtualClock
+from eval.happenings import VirtualClock
 from memcore import (
     EmbedRole,
     Matrix,

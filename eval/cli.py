@@ -13,7 +13,8 @@ from typing import Annotated, Any
 import pandas as pd
 import typer
 
-from eval import cli_calibrate, support_report
+from eval import cli_arms, cli_calibrate, support_report
+from eval.answers import failures_in_words
 from eval.arms import ARMS
 from eval.background import ReplayRequest, request_to_resume
 from eval.calibration_records import cutoffs_as_text, load_cutoffs
@@ -39,6 +40,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Replay dated conversations through the memory and measure what reached each prompt.",
 )
+app.add_typer(cli_arms.app)
 app.add_typer(cli_calibrate.app)
 app.add_typer(support_report.app)
 Out = Annotated[
@@ -71,6 +73,12 @@ def replay_command(
     cutoffs: Annotated[
         Path | None, typer.Option(help="calibrated cutoffs, as calibrate --save writes them")
     ] = None,
+    brain: Annotated[
+        str | None, typer.Option(help="what answers the questions: openai:MODEL@URL, …")
+    ] = None,
+    judge: Annotated[
+        str | None, typer.Option(help="the model that grades the answers; none: nobody does")
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="only the first N conversations")] = None,
     out: Out = None,
     name: Annotated[str | None, typer.Option(help="name of the run")] = None,
@@ -83,6 +91,7 @@ def replay_command(
     changes, folder = parse_changes(set_ or []), out or runs_folder()
     changes |= {"search_mode": mode} if mode is not None else {}
     changes |= {"provider": provider} if provider is not None else {}
+    changes |= {"brain": brain} if brain is not None else {}
     changes |= {"cutoffs": cutoffs_as_text(load_cutoffs(cutoffs))} if cutoffs is not None else {}
     asked = ReplayRequest(dataset or "", name=name)
     if resume is not None:
@@ -97,6 +106,7 @@ def replay_command(
         arm=arm or asked.arm,
         changes=changes or asked.changes,
         limit=limit if limit is not None else asked.limit,
+        judge=judge or asked.judge,
     )
     if not asked.dataset:
         raise MnemoscopeError("name a dataset: a file, a folder, or a bundled one such as shop")
@@ -112,6 +122,7 @@ def replay_command(
         name=asked.name,
         on_progress=_show_progress,
         limit=asked.limit,
+        judge=asked.judge,
     )
     for refused in run.manifest["refused"]:
         _say(f"  left out: {refused}")
@@ -138,6 +149,8 @@ def replay_command(
         f"{results['failed_layers']} failed layers"
         + (f", {errors} turns that the provider failed" if errors else "")
     )
+    if told := failures_in_words(results["failures"]):
+        print(told)
     print(f"next: python -m eval recall {shlex.quote(run.name)}")
 
 
@@ -175,6 +188,8 @@ def show_command(
                 "evidence": [fate._asdict() for fate in view.fates],
                 "layers": _plain(view.layers),
                 "items": _plain(view.items),
+                "calls": _plain(view.calls),
+                "answer": _plain(pd.DataFrame([view.answer]))[0] if view.answer else None,
                 "messages": openai_messages(view.system, view.turns),
             }
         )
@@ -193,7 +208,9 @@ def runs_command(out: Out = None, as_json: Json = False) -> None:
     for row in records(overview(found)):
         result = f"{percent(row['reached'])} of {row['count']:.0f} old answers"
         how = ", ".join(part for part in (row["arm"], row["provider"], row["changed"]) if part)
-        print(f"{row['run']}  {row['problem'] or (result if row['count'] > 0 else '–')}  ({how})")
+        told = row["problem"] or (result if row["count"] > 0 else "–")
+        unsure = f"; {row['inconclusive']}" if row["inconclusive"] else ""
+        print(f"{row['run']}  {told}{unsure}  ({how})")
     if not found:
         print(f"no runs in {folder}; make one with python -m eval replay shop")
 

@@ -2,24 +2,66 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import NamedTuple
 
-from memcore import Memory, Message, Owner
+from memcore import Memory, Message, Owner, Report
+
+
+class CuratedLine(NamedTuple):
+    """A line that a pass proposed: written to the note `key` and citing `sources`, or `refused` and
+    why, secrets in it masked. `time` is the moment of the pass."""
+
+    time: datetime
+    thread: str
+    key: str | None
+    line: str
+    sources: tuple[str, ...]
+    refused: str | None
 
 
 @dataclass(slots=True)
 class Passes:
-    """What the curator did in a conversation, counted. `notes` are writes of a note, `failed` the
-    passes that ended with an error and left everything as it was."""
+    """What the curator did in a conversation, counted, and its lines until they are taken. `notes`
+    are writes of a note, `failed` the passes that ended with an error and left everything as it
+    was."""
 
     passes: int = 0
     notes: int = 0
     lines: int = 0
     refused: int = 0
     failed: int = 0
+    _lines: list[CuratedLine] = field(default_factory=list)
 
     def counts(self) -> dict[str, int]:
-        return asdict(self)
+        return {
+            "passes": self.passes,
+            "notes": self.notes,
+            "lines": self.lines,
+            "refused": self.refused,
+            "failed": self.failed,
+        }
+
+    def add(self, report: Report, thread: str, time: datetime) -> None:
+        """Counts a pass over a thread that was made at that moment, and keeps its lines."""
+        self.passes += 1
+        self.notes += len({one.key for one in report.written})
+        self.lines += len(report.written)
+        self.refused += len(report.refused)
+        self.failed += bool(report.error)
+        self._lines += [
+            CuratedLine(time, thread, one.key, one.line, one.sources, None)
+            for one in report.written
+        ]
+        self._lines += [
+            CuratedLine(time, thread, None, line, (), why) for line, why in report.refused
+        ]
+
+    def take(self) -> list[CuratedLine]:
+        """The lines since the last call."""
+        taken, self._lines = self._lines, []
+        return taken
 
 
 class Host:
@@ -46,9 +88,4 @@ class Host:
             return
         report = self._memory.after_turn(self._owner, last.thread)
         if report is not None:
-            counted = self._passes
-            counted.passes += 1
-            counted.notes += len({one.key for one in report.written})
-            counted.lines += len(report.written)
-            counted.refused += len(report.refused)
-            counted.failed += bool(report.error)
+            self._passes.add(report, last.thread, self._memory.clock.now())

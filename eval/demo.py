@@ -1,4 +1,4 @@
-"""The demo: the bundled conversations, replayed once by each arm, made on first start."""
+"""The demo: the bundled conversations, replayed by a few arms, made on first start."""
 
 from __future__ import annotations
 
@@ -7,20 +7,23 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
-from eval.arms import ARMS
 from eval.dataset import Dataset
 from eval.errors import RunError
 from eval.loaders import load
 from eval.replay import Progress, replay
 from eval.runs import inspect_run
+from memcore import load_settings
 
 BUNDLED = "shop"
 """Name of the bundled dataset."""
 
+DEMO_ARMS = ("first-search", "no-search", "full-context")
+"""The arms that the demo replays: the others say more than a first look needs."""
+
 
 def demo_names(dataset: Dataset) -> dict[str, str]:
     """The name of the demo run of each arm; other data has other names."""
-    return {arm: f"demo-{arm}-{dataset.sha256[:8]}" for arm in ARMS}
+    return {arm: f"demo-{arm}-{dataset.sha256[:8]}" for arm in DEMO_ARMS}
 
 
 def ensure_demo(
@@ -42,7 +45,9 @@ def ensure_demo(
 
         aside = f".{names[arm]}-{uuid.uuid4().hex[:8]}"
         try:
-            replay(dataset, out, arm=arm, name=aside, on_progress=report)
+            # whoever opens the dashboard has not asked for a model's answers
+            quiet = load_settings().vary(brain=None)
+            replay(dataset, out, arm=arm, settings=quiet, name=aside, on_progress=report)
             _move(out / aside, out / names[arm])
         finally:
             shutil.rmtree(out / aside, ignore_errors=True)

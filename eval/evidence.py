@@ -1,9 +1,9 @@
 """Evidence recall, without a model: did what answers a question reach the prompt, and if not, where
 was it lost?
 
-A message counts as reached where its whole text stands in the composed prompt, or where a note or
-summary that cites it does and has the answer's words that the message has. Only a part of it in the
-prompt is `cut`, and does not count.
+A message counts as reached where its whole text stands in the composed prompt or in what a tool
+returned, or where a note or summary that cites it does and has the answer's words that the message
+has. Only a part of it is `cut`, and does not count.
 """
 
 from __future__ import annotations
@@ -29,7 +29,24 @@ class Stage(StrEnum):
     REACHED = "reached"
 
 
-CITING = frozenset({Layer.NOTES, Layer.SUMMARY})
+class Beside(StrEnum):
+    """Ways to what the model is sent that are no layers of the memory's own."""
+
+    TOOLS = "tools"
+    GREP = "grep"
+
+
+Source = Layer | Beside
+"""By what a piece of evidence was reached, or what lost it."""
+
+
+def source_named(name: str) -> Source:
+    """The layer, or the way beside the layers, of that name. Raises `ValueError`."""
+    return Beside(name) if name in set(Beside) else Layer(name)
+
+
+_TELLING = frozenset({Layer.NOTES, Layer.SUMMARY})
+CITING: frozenset[Source] = _TELLING
 """Layers that tell in fewer or other words what was said, and name the messages it comes from."""
 
 _ENOUGH = 0.5
@@ -50,7 +67,7 @@ class Fate(NamedTuple):
 
     message: str
     stage: Stage
-    layers: tuple[Layer, ...]
+    layers: tuple[Source, ...]
     detail: str = ""
     rank: int | None = None
     score: float | None = None
@@ -78,7 +95,7 @@ def trace(
     the answer is told in other words, citing is enough.
     """
     texts = {one.layer: one.text for one in composition.layers}
-    words = {layer: frozenset(query_stems(texts.get(layer, ""))) for layer in CITING}
+    words = {layer: frozenset(query_stems(texts.get(layer, ""))) for layer in _TELLING}
     wanted_words = frozenset(query_stems(answer or ""))
     covering: dict[str, list[Item]] = {}
     wanted = set(evidence)
@@ -89,7 +106,7 @@ def trace(
     for id in evidence:
         said = frozenset(query_stems(stored[id].text)) if id in stored and wanted_words else None
         shared = wanted_words & said if said else frozenset()
-        telling = frozenset(layer for layer in CITING if _tells(words[layer], shared))
+        telling = frozenset(layer for layer in _TELLING if _tells(words[layer], shared))
         found.append(_fate(composition, id, covering.get(id, []), texts, stored, telling))
     return found
 
@@ -111,14 +128,15 @@ def _fate(
     found = next((item for item in items if item.layer is Layer.EXCERPTS and item.id == id), None)
     rank, score = (found.place, found.score) if found else (None, None)
     kept = [item for item in items if item.kept]
-    holding = [
+    holding: list[Source] = [
         item.layer for item in kept if not item.cut and _stands(item, id, texts, stored, telling)
     ]
     if holding:
         return Fate(id, Stage.REACHED, tuple(dict.fromkeys(holding)), "", rank, score)
     if id not in stored:
         return Fate(id, Stage.NOT_STORED, (), "it is not in the store at that moment")
-    search, lost_by = composition.account.row(Layer.EXCERPTS), (Layer.EXCERPTS,)
+    search = composition.account.row(Layer.EXCERPTS)
+    lost_by: tuple[Source, ...] = (Layer.EXCERPTS,)
     if any(item.cut for item in kept):
         return Fate(id, Stage.CUT, lost_by, "only a part of it was quoted", rank, score)
     if citing := tuple(dict.fromkeys(item.layer for item in kept if item.layer in CITING)):

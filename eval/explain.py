@@ -9,16 +9,18 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from eval.dataset import ConversationRecord
-from eval.evidence import Fate, Stage
+from eval.evidence import Beside, Fate, Source, Stage
 from memcore import Item, Layer, Message, Reason
 
-LAYER_NAMES = {
+LAYER_NAMES: dict[Source, str] = {
     Layer.PERSONA: "persona",
     Layer.LAST_EXCHANGE: "last exchange",
     Layer.SUMMARY: "summary",
     Layer.NOTES: "notes",
     Layer.EXCERPTS: "excerpts",
     Layer.WINDOW: "window",
+    Beside.TOOLS: "search tool",
+    Beside.GREP: "grep",
 }
 
 STAGE_WORDS = {
@@ -31,6 +33,11 @@ STAGE_WORDS = {
     Stage.OVER_BUDGET: "it was found but did not fit",
     Stage.CUT: "only a part of it was quoted",
 }
+
+
+def source_in_words(name: str) -> str:
+    """The name of a layer, or of a way beside the layers, as it is shown; an unknown one itself."""
+    return next((words for source, words in LAYER_NAMES.items() if source == name), name)
 
 
 def age_in_words(days: float) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from eval.arms import arm_named
 from eval.curating import Host, Passes
 from eval.dataset import NoteRecord, SummaryRecord
-from eval.replay import Replayed, VirtualClock, happen, happenings, turn_message
+from eval.happenings import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.turns import TurnView, settings_of
 from memcore import Layer, Memory
 from memcore.testing import InMemoryStore

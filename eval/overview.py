@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from eval.answers import failures_in_words
 from eval.arms import ARMS
 from eval.runs import RunInfo, records
 from memcore import Settings, load_settings
@@ -19,7 +20,7 @@ COLUMNS = [
     "run", "best", "newest", "state", "problem", "dataset", "data", "sha256", "arm", "yardstick",
     "changed", "provider", "days", "hits", "count", "reached", "low", "high", "in_full",
     "characters", "per", "turns", "questions", "failed_layers",
-    "provider_errors", "refused", "started", "seconds",
+    "provider_errors", "refused", "started", "seconds", "brain", "judge", "inconclusive",
 ]  # fmt: skip
 
 _NUMBERS = [
@@ -32,10 +33,11 @@ def overview(found: Sequence[RunInfo]) -> pd.DataFrame:
     """A row a run, in the order given: `COLUMNS`.
 
     `best` is the best complete run of its dataset: most old answers reached, then fewest
-    characters, then newest; yardsticks are left out. `characters` are a turn's prompt on average,
-    `per` says what was a turn: every message (`turn`) or questions alone (`question`). `data` is
-    the dataset's name, with the start of its hash where other data here has the same name. A run
-    that is not complete has no results.
+    characters, then newest; yardsticks and inconclusive runs are left out. `characters` are a
+    turn's prompt, with what tools returned, on average, `per` says what was a turn: every message
+    (`turn`) or questions alone (`question`). `data` is the dataset's name, with the start of its
+    hash where other data here has the same name. `inconclusive` says what failed, in words, and is
+    empty where nothing did. A run that is not complete has no results.
     """
     table = pd.DataFrame([_row(info) for info in found], columns=COLUMNS)
     table[_NUMBERS] = table[_NUMBERS].astype(float)
@@ -45,7 +47,8 @@ def overview(found: Sequence[RunInfo]) -> pd.DataFrame:
     table["data"] = table["dataset"].where(~twice, table["dataset"] + " " + table["sha256"].str[:8])
     complete = table[table["state"] == "complete"]
     table["newest"] = table.index.isin(complete.index[:1])
-    ranked = complete[~complete["yardstick"] & complete["reached"].notna()]
+    sure = complete["inconclusive"] == ""
+    ranked = complete[~complete["yardstick"] & complete["reached"].notna() & sure]
     ranked = ranked.sort_values(
         ["reached", "characters"], ascending=[False, True], kind="stable", na_position="last"
     )
@@ -181,7 +184,16 @@ def _row(info: RunInfo) -> dict[str, Any]:
         "refused": len(refused) if isinstance(refused, list) else None,
         "started": pd.to_datetime(_text(_get(manifest, "started")), utc=True, errors="coerce"),
         "seconds": _number(_get(manifest, "duration_seconds")),
+        "brain": _text(_get(manifest, "brain")),
+        "judge": _text(_get(manifest, "judge", "name")),
+        "inconclusive": _inconclusive(results),
     }
+
+
+def _inconclusive(results: Any) -> str:
+    found = _get(results, "failures")
+    counts = {what: _number(n) for what, n in found.items()} if isinstance(found, dict) else {}
+    return failures_in_words({what: int(count) for what, count in counts.items() if count})
 
 
 def _dataset(manifest: dict[str, Any]) -> str:

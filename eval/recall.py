@@ -15,11 +15,12 @@ import ir_measures
 import pandas as pd
 from ir_measures import MRR, R, nDCG
 
+from eval.answers import answers, failures, summary
 from eval.evidence import CITING, Stage
-from eval.explain import LAYER_NAMES
+from eval.explain import source_in_words
 from eval.runs import Tables, records
 from eval.stats import Share, share
-from memcore import Layer, MnemoscopeError
+from memcore import MnemoscopeError
 
 DAYS = 12
 """From this age in days on, an answer counts as old."""
@@ -157,7 +158,7 @@ def losers(asked: pd.DataFrame) -> dict[str, str]:
     found: dict[str, list[str]] = {}
     for stage, layer in lost(asked)[["stage", "lost_by"]].drop_duplicates().itertuples(index=False):
         if isinstance(layer, str):
-            found.setdefault(str(stage), []).append(LAYER_NAMES[Layer(layer)])
+            found.setdefault(str(stage), []).append(source_in_words(layer))
     return {stage: ", ".join(names) for stage, names in found.items()}
 
 
@@ -201,8 +202,14 @@ def irrelevant(asked: pd.DataFrame) -> dict[str, float]:
 
 
 def characters_per_question(asked: pd.DataFrame) -> float:
-    """The whole prompt of a question, on average; 0 where there is none."""
+    """The whole prompt of a question with what tools returned, on average; 0 where there is
+    none."""
     return round(float(asked["characters"].mean()), 1) if len(asked) else 0.0
+
+
+def tool_characters_per_question(asked: pd.DataFrame) -> float:
+    """What tools returned for a question, on average; 0 where there is none."""
+    return round(float(asked["tool_characters"].mean()), 1) if len(asked) else 0.0
 
 
 def coverage(asked: pd.DataFrame) -> dict[str, int]:
@@ -218,11 +225,12 @@ def coverage(asked: pd.DataFrame) -> dict[str, int]:
 
 def headline(run: Tables) -> dict[str, Any]:
     """What a list of runs shows: old answers reached, characters a turn, layers that failed, turns
-    that the provider failed."""
-    asked = questions(run)
+    that the provider failed, how a brain's answers fared, and whether calls that failed make the
+    run inconclusive."""
+    asked, failed = questions(run), failures(run)
     old = older_than(asked)
     turns = run.query(
-        "SELECT count(*) AS turns, coalesce(avg(total), 0) AS characters, "
+        "SELECT count(*) AS turns, coalesce(avg(total + tool_characters), 0) AS characters, "
         "coalesce(sum(failed_layers), 0) AS failed, "
         "count(*) FILTER (WHERE provider_error <> '') AS without FROM {turns}"
     ).iloc[0]
@@ -234,17 +242,23 @@ def headline(run: Tables) -> dict[str, Any]:
         "characters_per_turn": round(float(turns["characters"]), 1),
         "failed_layers": int(turns["failed"]),
         "provider_errors": int(turns["without"]),
+        "answers": summary(answers(run)),
+        "inconclusive": bool(failed),
+        "failures": failed,
     }
 
 
 def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
     """Everything this module measures of a run, as plain values for JSON."""
-    asked = questions(run)
+    asked, given = questions(run), answers(run)
     old = older_than(asked, days)
     counted = measured(asked)
+    failed = failures(run)
     return {
         "run": run.name,
         "days": days,
+        "inconclusive": bool(failed),
+        "failures": failed,
         "questions": coverage(asked),
         "overall": _shares(counted),
         "old": _shares(old),
@@ -261,6 +275,9 @@ def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
         "ranking": ranking(run, asked),
         "unanswerable": irrelevant(asked),
         "characters_per_question": characters_per_question(asked),
+        "tool_characters_per_question": tool_characters_per_question(asked),
+        "answers": summary(given),
+        "old_answers": summary(given[given["age_days"] >= days]),
     }
 
 

@@ -13,8 +13,8 @@ import sqlite3
 import tempfile
 import time as clocks
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,43 +22,32 @@ from typing import Any
 
 import pyarrow as pa
 
-from eval.arms import Arm, arm_named, in_one_thread
+from eval.arms import FIRST, Arm, arm_named, in_one_thread
 from eval.curating import Host, Passes
-from eval.dataset import ConversationRecord, Dataset, NoteRecord, QuestionRecord, SummaryRecord
+from eval.dataset import ConversationRecord, Dataset, QuestionRecord
 from eval.errors import RunError
-from eval.evidence import trace
+from eval.grading import grade
+from eval.happenings import Replayed, VirtualClock, happen, happenings, turn_message
+from eval.judge import Judge, judge_named
 from eval.providers import Provided, provided, warm
 from eval.recall import headline
-from eval.runs import FORMAT, Run, RunWriter, Tables
+from eval.run_writer import RunWriter
+from eval.runs import FORMAT, Run, Tables
 from eval.tables import Rows
+from eval.taking import Taker, fates_of
 from memcore import (
-    PAGE,
+    Brain,
     Embedder,
     InvalidInput,
-    Memory,
-    Message,
     Settings,
-    Summary,
     __version__,
+    brain_named,
     load_settings,
-    local_day,
     open_memory,
 )
 
 _PIECE = 500
 """Turns whose rows are held in memory before they are written."""
-
-Happening = Message | NoteRecord | SummaryRecord | QuestionRecord
-
-
-class VirtualClock:
-    """A clock that stands where the replay has come to."""
-
-    def __init__(self) -> None:
-        self.time = datetime(1970, 1, 1, tzinfo=UTC)
-
-    def now(self) -> datetime:
-        return self.time
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,36 +71,34 @@ class Progress:
         return self.seconds * (1 - self.share) / self.share if self.turns else None
 
 
-@dataclass(slots=True)
-class Replayed:
-    """The memory as a conversation left it, what the gate refused on the way, and what the curator
-    did."""
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a replay is to do: everything that decides its tables, and the manifest it begins with.
 
-    memory: Memory
-    host: Host
-    refused: list[str] = field(default_factory=list)
-    messages: dict[str, Message] = field(default_factory=dict)
+    `asked` are the settings that the caller changed.
+    """
+
+    dataset: Dataset
+    arm: Arm
+    settings: Settings
+    asked: dict[str, Any]
+    embedder: Embedder | None
+    brain: Brain | None
+    judge: Judge | None
+    manifest: dict[str, Any]
 
 
-def replay(
+def plan_replay(
     dataset: Dataset,
-    out: Path,
     *,
-    arm: str = "first-search",
+    arm: str = FIRST,
     settings: Settings | None = None,
     changes: dict[str, Any] | None = None,
-    name: str | None = None,
-    on_progress: Callable[[Progress], None] | None = None,
+    judge: str | None = None,
     limit: int | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
-) -> Run:
-    """Replays a dataset and returns the complete run, written to a folder of its own under `out`.
-
-    `changes` are settings that differ from the defaults; the arm's own come on top. A folder `name`
-    that holds an unfinished replay of the same dataset, arm and settings is resumed. `limit` only
-    notes that the dataset was loaded with one. Raises
-    `InvalidSettings` and `RunError`; nothing is written then.
-    """
+) -> Plan:
+    """The plan of a replay; the arguments are those of `replay`. Writes nothing."""
     chosen, asked = arm_named(arm), changes or {}
     # a slow machine must not change a run's tables, so no layer is given up for being slow
     unhurried = {"layer_seconds": None}
@@ -119,27 +106,74 @@ def replay(
     provider = _ready(base)
     if provider is not None:
         base = base.vary(provider=provider.name)
-    started = now()
-    name = name if name is not None else run_name(dataset, arm, started)
+    brain = brain_named(base.brain, base) if base.brain else None
+    if judge and brain is None:
+        raise InvalidInput("a judge was given and no brain: nothing is answered; give --brain too")
+    judging = judge_named(judge, base) if judge else None
+    manifest = _manifest(dataset, chosen, base, asked, now()) | {
+        "limit": limit,
+        "provider": provider.described() if provider else None,
+        "brain": brain.name if brain else None,
+        "judge": judging.described() if judging else None,
+    }
+    embedder = provider.embedder if provider else None
+    return Plan(dataset, chosen, base, asked, embedder, brain, judging, manifest)
+
+
+def replay(
+    dataset: Dataset,
+    out: Path,
+    *,
+    arm: str = FIRST,
+    settings: Settings | None = None,
+    changes: dict[str, Any] | None = None,
+    judge: str | None = None,
+    name: str | None = None,
+    on_progress: Callable[[Progress], None] | None = None,
+    limit: int | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Run:
+    """Replays a dataset and returns the complete run, written to a folder of its own under `out`.
+
+    `changes` are settings that differ from the defaults; the arm's own come on top. Where they name
+    a brain it answers every question, and the model named by `judge` grades the answers. A folder
+    `name` that holds an unfinished replay of the same dataset, arm, settings and judge is resumed.
+    `limit` only notes that the dataset was loaded with one. Raises `InvalidSettings`,
+    `InvalidInput` and `RunError`; nothing is written then.
+    """
+    made = plan_replay(
+        dataset, arm=arm, settings=settings, changes=changes, judge=judge, limit=limit, now=now
+    )
+    name = name if name is not None else run_name(dataset, arm, now())
     if not name or Path(name).name != name or name == ".." or not name.isprintable():
         raise RunError(
             f"{name!r} is no name for a run: it is the name of a folder, neither empty nor a path, "
             "without control characters"
         )
-    manifest = _manifest(dataset, chosen, base, asked, started) | {
-        "limit": limit,
-        "provider": provider.described() if provider else None,
-    }
-    embedder = provider.embedder if provider else None
-    with RunWriter(out / name, manifest) as writer:
-        _replay_into(writer, dataset, chosen, base, asked, embedder, on_progress, now)
-    return Run(out / name)
+    return carry_out(made, out / name, on_progress, now)
+
+
+def carry_out(
+    plan: Plan,
+    folder: Path,
+    on_progress: Callable[[Progress], None] | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> Run:
+    """Does what a plan says and returns the complete run; an unfinished one there is gone on with.
+    Raises `RunError`."""
+    with RunWriter(folder, plan.manifest) as writer:
+        _replay_into(writer, plan, on_progress, now)
+    return Run(folder)
 
 
 def run_name(dataset: Dataset, arm: str, started: datetime) -> str:
     """The name of a run that was given none: its dataset, its arm, and when it began."""
-    plain = re.sub(r"[^\w.]+", "-", dataset.name).strip("-.") or "dataset"
-    return f"{plain[:80]}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
+    return f"{plain_name(dataset)}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
+
+
+def plain_name(dataset: Dataset) -> str:
+    """The dataset's name as a part of a folder's."""
+    return (re.sub(r"[^\w.]+", "-", dataset.name).strip("-.") or "dataset")[:80]
 
 
 def _ready(settings: Settings) -> Provided | None:
@@ -154,16 +188,13 @@ def _ready(settings: Settings) -> Provided | None:
 
 def _replay_into(
     writer: RunWriter,
-    dataset: Dataset,
-    chosen: Arm,
-    base: Settings,
-    asked: dict[str, Any],
-    embedder: Embedder | None,
+    plan: Plan,
     on_progress: Callable[[Progress], None] | None,
     now: Callable[[], datetime],
 ) -> None:
     began = clocks.perf_counter()
-    talks = [in_one_thread(t) if chosen.one_thread else t for t in dataset.conversations]
+    chosen, embedder = plan.arm, plan.embedder
+    talks = [in_one_thread(t) if chosen.one_thread else t for t in plan.dataset.conversations]
     sizes = [
         sum(turn_message(talk, one, chosen) is not None for one in happenings(talk))
         for talk in talks
@@ -189,10 +220,10 @@ def _replay_into(
         if embedder is not None:
             said = [turn_message(talk, one, chosen) for one in happenings(talk)]
             turns_of = [message for message in said if message is not None]
-            warm(embedder, talk, turns_of, base, partial(report, 0))
+            warm(embedder, talk, turns_of, plan.settings, partial(report, 0))
         refused: list[str] = []
         passes = Passes()
-        pieces = replay_conversation(talk, chosen, base, asked, report, refused, embedder, passes)
+        pieces = replay_conversation(talk, plan, report, refused, passes)
         writer.write_part(number, pieces, refused, passes.counts)
         done += sizes[number]
     writer.join()
@@ -201,7 +232,7 @@ def _replay_into(
             "finished": now().isoformat(),
             "duration_seconds": round(clocks.perf_counter() - began, 3),
             "refused": writer.refused(),
-            "curator": writer.counts() if base.curator else None,
+            "curator": writer.counts() if plan.settings.curator else None,
             "results": headline(Tables(writer.folder)),
         }
     )
@@ -209,48 +240,56 @@ def _replay_into(
 
 def replay_conversation(
     talk: ConversationRecord,
-    arm: Arm,
-    settings: Settings,
-    asked: dict[str, Any],
+    plan: Plan,
     report: Callable[[int], None],
     refused: list[str],
-    embedder: Embedder | None = None,
-    passes: Passes | None = None,
+    passes: Passes,
 ) -> Iterator[dict[str, pa.Table]]:
     """One conversation's tables, a piece for every `_PIECE` turns; `refused` gets what the write
     gate refused, `passes` what the curator did. Everything is kept in a store of its own that is
     gone afterwards."""
-    if "timezone" not in asked:
+    arm, settings = plan.arm, plan.settings
+    if "timezone" not in plan.asked:
         settings = settings.vary(timezone=talk.timezone)
+    # an answer takes seconds, and what a client leaves in cycles should not wait for the end
+    gathering = nullcontext() if plan.brain else _uncollected()
     rows, turns = Rows(talk), 0
-    with _uncollected(), tempfile.TemporaryDirectory(prefix="mnemoscope-") as folder:
+    with gathering, tempfile.TemporaryDirectory(prefix="mnemoscope-") as folder:
         clock = VirtualClock()
-        path = Path(folder) / "memory.db"
-        memory = open_memory(path, clock, settings, durable=False, embedder=embedder)
-        state = Replayed(memory, Host(memory, talk.owner, passes or Passes()), refused)
+        memory = open_memory(
+            Path(folder) / "memory.db",
+            clock,
+            arm.memory_settings(settings),
+            durable=False,
+            embedder=plan.embedder,
+        )
+        state = Replayed(memory, Host(memory, talk.owner, passes), refused)
+        taker = Taker(arm, memory, settings, talk, plan.brain)
         try:
             for happening in happenings(talk):
                 happen(state, clock, talk, happening)
                 message = turn_message(talk, happening, arm)
                 if message is None:
                     continue
-                began = clocks.perf_counter()
-                composition = memory.compose(talk.owner, message.thread, message, talk.persona)
-                spent = (clocks.perf_counter() - began) * 1000
+                question = happening if isinstance(happening, QuestionRecord) else None
+                taken = taker.take(message, state.messages, question=question is not None)
                 before = len(state.messages) - (message.id in state.messages)
-                if isinstance(happening, QuestionRecord):
-                    fates = trace(composition, happening.evidence, state.messages, happening.answer)
-                    rows.add(composition, message, before, spent, happening, fates)
+                if question is not None:
+                    fates = fates_of(taken, arm, question, state.messages)
+                    graded = grade(taken.answer, question, plan.judge) if taken.answer else None
+                    rows.add(taken, message, before, question, fates, graded)
                 else:
-                    rows.add(composition, message, before, spent)
+                    rows.add(taken, message, before)
                 turns += 1
-                if turns % 25 == 0:
+                if turns % (1 if plan.brain else 25) == 0:
                     report(turns)
                 if turns % _PIECE == 0:
+                    rows.lines(passes.take())
                     yield rows.take()
         finally:
             memory.close()
     report(turns)
+    rows.lines(passes.take())
     yield rows.tables()
 
 
@@ -265,89 +304,6 @@ def _uncollected() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def happenings(talk: ConversationRecord) -> Iterator[Happening]:
-    """Everything that happens in a conversation, in time order: at one moment messages come before
-    notes, notes before questions."""
-    found: list[tuple[datetime, int, str, Happening]] = [
-        *((one.time, 0, one.id, one) for one in talk.messages()),
-        *((one.time, 1, f"{n:06d}", one) for n, one in enumerate(talk.notes)),
-        *((one.time, 2, f"{n:06d}", one) for n, one in enumerate(talk.summaries)),
-        *((one.asked_at, 3, one.id, one) for one in talk.questions),
-    ]
-    return (one for _, _, _, one in sorted(found, key=lambda row: row[:3]))
-
-
-def happen(
-    state: Replayed, clock: VirtualClock, talk: ConversationRecord, happening: Happening
-) -> None:
-    """Moves the clock to what happens and brings it into the memory.
-
-    Before the person speaks again, the exchange that has ended is followed up, at the time it
-    ended: so a question, which is said to nobody, leaves no trace in what is written.
-    """
-    speaks = isinstance(happening, QuestionRecord) or (
-        isinstance(happening, Message) and happening.role == "user"
-    )
-    if speaks and (ended := state.host.ended):
-        clock.time = ended.time
-        state.host.follow_up()
-    clock.time = _moment(happening)
-    apply(state, talk, happening)
-
-
-def apply(state: Replayed, talk: ConversationRecord, happening: Happening) -> None:
-    """Brings what happened into the memory; a question leaves it as it is."""
-    try:
-        if isinstance(happening, Message):
-            stored = state.memory.conversation.append(talk.owner, happening)
-            state.messages[stored.id] = stored
-            state.host.said(stored)
-        elif isinstance(happening, NoteRecord):
-            _write_note(state.memory, talk, happening)
-        elif isinstance(happening, SummaryRecord):
-            summary = Summary(
-                happening.thread, happening.text, happening.time, tuple(happening.sources)
-            )
-            state.memory.summaries.save(talk.owner, summary)
-    except InvalidInput as error:
-        state.refused.append(f"{talk.id}, {_moment(happening).isoformat()}: {error}")
-
-
-def _write_note(memory: Memory, talk: ConversationRecord, record: NoteRecord) -> None:
-    """Writes a dated note to its day, joined to what that day has; the page is replaced."""
-    day = local_day(record.time, memory.settings.zone).isoformat()
-    key = PAGE if record.kind == "page" else day
-    current = memory.notes.get(talk.owner, key)
-    text, sources = record.text, tuple(record.sources)
-    if current is not None and key != PAGE:
-        text, sources = f"{current.text}\n{text}", (*current.sources, *sources)
-    memory.notes.write(
-        talk.owner,
-        key,
-        text,
-        writer="import",
-        expected_revision=current.revision if current else 0,
-        sources=sources,
-    )
-
-
-def turn_message(talk: ConversationRecord, happening: Happening, arm: Arm) -> Message | None:
-    """The message of the turn that a happening begins, None where it begins none.
-
-    A question's has no id: it is never stored, and a message may have the question's id.
-    """
-    if isinstance(happening, QuestionRecord):
-        thread = talk.asked_in(happening)
-        return Message("", thread, "user", talk.person, happening.asked_at, happening.text)
-    if isinstance(happening, Message) and happening.role == "user" and not arm.questions_only:
-        return happening
-    return None
-
-
-def _moment(happening: Happening) -> datetime:
-    return happening.asked_at if isinstance(happening, QuestionRecord) else happening.time
 
 
 def _manifest(

@@ -12,34 +12,27 @@ shared database for writing.
 
 from __future__ import annotations
 
-import fcntl
 import glob
 import json
 import os
-import shutil
 import threading
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
 from eval.errors import RunDamaged, RunError, RunFormat, RunUnfinished
 from eval.tables import SCHEMAS
 
-FORMAT = 2
+FORMAT = 3
 """Of the run folder. A reader opens its own format only."""
 
 MANIFEST = "manifest.json"
-_PARTS = "parts"
-_REFUSED = "refused.json"
-_COUNTS = "counts.json"
+PARTS = "parts"
 # What a manifest must hold for its readers, and what besides when the run is complete.
 _FIELDS: dict[str, type] = {
     "dataset": dict, "counts": dict, "arm": str, "settings": dict, "changed_settings": dict,
@@ -49,171 +42,11 @@ _RESULTS: dict[str, type] = {"results": dict, "refused": list}
 _local = threading.local()
 
 
-class RunWriter:
-    """Writes a run part by part. A part is a conversation; it is there wholly or not at all.
-
-    Use it with `with`: one process at a time writes a run, and another is refused meanwhile. Every
-    method raises `RunError` where the disk does not take what is written.
-    """
-
-    def __init__(self, folder: Path, manifest: dict[str, Any]) -> None:
-        """Begins a run, or goes on with an unfinished one of the same input.
-
-        Raises `RunError` where the folder holds a complete run, one of other input, one that is
-        being written, or something that is no run.
-        """
-        self.folder = folder
-        self._manifest = {"format": FORMAT, "status": "running", **manifest}
-        with _to_disk(folder):
-            folder.mkdir(parents=True, exist_ok=True)
-            self._lock = _locked(folder)
-        try:
-            if (folder / MANIFEST).exists():
-                _check_same(inspect_run(folder), self._manifest)
-            elif any(not path.name.startswith(".") for path in folder.iterdir()):
-                raise RunError(f"{folder} is there already and is no run; choose another name")
-            with _to_disk(folder):
-                write_json(folder / MANIFEST, self._manifest)
-                (folder / _PARTS).mkdir(exist_ok=True)
-        except BaseException:
-            self.__exit__()
-            raise
-
-    def __enter__(self) -> RunWriter:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        os.close(self._lock)
-
-    def done(self) -> set[int]:
-        """The numbers of the parts that are written."""
-        return {int(part.name) for part in _parts(self.folder)}
-
-    def write_part(
-        self,
-        number: int,
-        pieces: Iterable[dict[str, pa.Table]],
-        refused: list[str],
-        counts: Callable[[], dict[str, int]] = dict,
-    ) -> None:
-        """Writes one conversation's tables piece by piece, and what was refused and counted in it,
-        which may be known only after the last piece."""
-        final = self.folder / _PARTS / f"{number:06d}"
-        scratch = final.with_suffix(".tmp")
-        shutil.rmtree(scratch, ignore_errors=True)
-        with ExitStack() as files:
-            with _to_disk(self.folder):
-                scratch.mkdir()
-                writers = {
-                    name: files.enter_context(_writer(scratch / f"{name}.parquet", name))
-                    for name in SCHEMAS
-                }
-            for tables in pieces:
-                with _to_disk(self.folder):
-                    for name, table in tables.items():
-                        _append(writers[name], table)
-        with _to_disk(self.folder):
-            write_json(scratch / _REFUSED, refused)
-            write_json(scratch / _COUNTS, counts())
-            scratch.rename(final)
-
-    def join(self) -> None:
-        """Joins the parts into one file a table."""
-        parts = _parts(self.folder)
-        for name in SCHEMAS:
-            target = self.folder / f"{name}.parquet"
-            scratch = target.with_suffix(".tmp")
-            with _to_disk(self.folder):
-                with _writer(scratch, name) as writer:
-                    for part in parts:
-                        for table in _read_part(part, name):
-                            _append(writer, table)
-                scratch.replace(target)
-
-    def refused(self) -> list[str]:
-        """What was refused in all parts that are written."""
-        found: list[str] = []
-        for refused in self._of_parts(_REFUSED):
-            found += refused
-        return found
-
-    def counts(self) -> dict[str, int]:
-        """What was counted in all parts that are written, added up by name."""
-        found: Counter[str] = Counter()
-        for counts in self._of_parts(_COUNTS):
-            found.update(counts)
-        return dict(found)
-
-    def _of_parts(self, name: str) -> Iterator[Any]:
-        for part in _parts(self.folder):
-            try:
-                yield json.loads((part / name).read_text(encoding="utf-8"))
-            except (OSError, ValueError, TypeError) as error:
-                raise _broken_part(part, error) from error
-
-    def finish(self, results: dict[str, Any]) -> None:
-        """Marks the run as complete, with its results in short; the parts are removed."""
-        self._manifest |= {**results, "status": "complete"}
-        with _to_disk(self.folder):
-            write_json(self.folder / MANIFEST, self._manifest)
-        shutil.rmtree(self.folder / _PARTS, ignore_errors=True)
-
-
-def _parts(folder: Path) -> list[Path]:
+def parts_of(folder: Path) -> list[Path]:
     """The parts that are written, in order; none where another process has just removed them."""
     with suppress(OSError):
-        return sorted(path for path in (folder / _PARTS).iterdir() if path.name.isdigit())
+        return sorted(path for path in (folder / PARTS).iterdir() if path.name.isdigit())
     return []
-
-
-def _read_part(part: Path, name: str) -> Iterator[pa.Table]:
-    try:
-        with pq.ParquetFile(part / f"{name}.parquet") as file:
-            for group in range(file.num_row_groups):
-                yield file.read_row_group(group)
-    except (OSError, pa.ArrowException) as error:
-        raise _broken_part(part, error) from error
-
-
-def _broken_part(part: Path, error: Exception) -> RunDamaged:
-    return RunDamaged(
-        f"{part} is damaged ({str(error).partition(chr(10))[0]}); "
-        "remove it and resume, or replay under another name"
-    )
-
-
-def _locked(folder: Path) -> int:
-    """The open folder, locked until it is closed or the process ends, however it ends."""
-    opened = os.open(folder, os.O_RDONLY)
-    try:
-        fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(opened)
-        reason = "is being written by another process; wait for it or choose another name"
-        raise RunError(f"run {folder.name} {reason}") from None
-    except OSError:  # a file system without locks: then nobody watches over it
-        pass
-    return opened
-
-
-@contextmanager
-def _to_disk(folder: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise RunError(f"{folder} cannot be written: {error.strerror or error}") from error
-
-
-def _check_same(found: RunInfo, manifest: dict[str, Any]) -> None:
-    if found.complete:
-        raise RunError(f"run {found.name} is complete already; choose another name")
-    if not found.problem.startswith("unfinished"):
-        raise _error_of(found)
-    for what in ("arm", "settings", "versions"):
-        if found.manifest.get(what) != manifest[what]:
-            raise RunError(f"run {found.name} was begun with other {what}; choose another name")
-    if found.manifest["dataset"].get("sha256") != manifest["dataset"]["sha256"]:
-        raise RunError(f"run {found.name} was begun on other data; choose another name")
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -227,15 +60,6 @@ def write_json(path: Path, value: Any) -> None:
     text = json.dumps(value, ensure_ascii=False, indent=1, sort_keys=True, default=str)
     scratch.write_text(text + "\n", encoding="utf-8")
     scratch.replace(path)
-
-
-def _writer(path: Path, name: str) -> pq.ParquetWriter:
-    return pq.ParquetWriter(path, SCHEMAS[name], compression="zstd")
-
-
-def _append(writer: pq.ParquetWriter, table: pa.Table) -> None:
-    if table.num_rows:
-        writer.write_table(table, row_group_size=20_000)
 
 
 @dataclass(frozen=True, slots=True)
@@ -297,7 +121,7 @@ class Run(Tables):
         super().__init__(folder)
         info = inspect_run(folder)
         if info.problem:
-            raise _error_of(info)
+            raise error_of(info)
         self.manifest = info.manifest
 
 
@@ -329,7 +153,7 @@ def inspect_run(folder: Path) -> RunInfo:
         problem = f"damaged: {MANIFEST} has no usable {', '.join(broken)}"
     elif manifest["status"] != "complete":
         total = manifest["counts"].get("conversations", "?")
-        done = len(_parts(folder))
+        done = len(parts_of(folder))
         problem = f"unfinished: {done} of {total} conversations are replayed; no result yet"
     elif missing := [n for n in SCHEMAS if not (folder / f"{n}.parquet").is_file()]:
         problem = f"damaged: {', '.join(missing)}.parquet missing"
@@ -376,7 +200,7 @@ def find_run(name: str | Path, folder: Path) -> Path:
     raise RunError(f"no run {str(name)!r} in {folder} nor at that path; {there}")
 
 
-def _error_of(info: RunInfo) -> RunError:
+def error_of(info: RunInfo) -> RunError:
     kind, _, rest = info.problem.partition(": ")
     if kind == "unfinished":
         return RunUnfinished(

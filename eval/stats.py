@@ -1,4 +1,4 @@
-"""Intervals, over scipy."""
+"""Intervals and paired tests, over scipy."""
 
 from __future__ import annotations
 
@@ -29,6 +29,16 @@ def share(hits: int, count: int) -> Share:
         return Share(0, 0, None, None, None)
     interval = binomtest(hits, count).proportion_ci(0.95, method="wilson")
     return Share(hits, count, hits / count, float(interval.low), float(interval.high))
+
+
+def mcnemar(only_first: int, only_second: int) -> float:
+    """The p of McNemar's exact test: how likely pairs that differ would be split so unevenly, or
+    more so, were both sides as good. 1 where no pair differs.
+
+    Two-sided binomial test of the discordant pairs (McNemar 1947, exact form).
+    """
+    differing = only_first + only_second
+    return float(binomtest(only_first, differing, 0.5).pvalue) if differing else 1.0
 
 
 def percent(value: float | None) -> str:

@@ -6,15 +6,19 @@ apart, in `timings`, so that two runs of the same input have the same bytes.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from datetime import timedelta
 from typing import Any
 
 import pyarrow as pa
 
+from eval.curating import CuratedLine
 from eval.dataset import ConversationRecord, QuestionRecord, to_line
 from eval.evidence import Fate, Stage
-from memcore import Composition, Layer, Message
+from eval.grading import Graded
+from eval.taking import Taken
+from memcore import Layer, Message
 
 _TIME = pa.timestamp("us", tz="UTC")
 _WORDS = pa.list_(pa.string())
@@ -42,6 +46,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("ceiling", pa.int64()),
             ("spent", pa.int64()),
             ("total", pa.int64()),
+            ("tool_characters", pa.int64()),
             ("unchanged", pa.int64()),
             ("failed_layers", pa.int32()),
             ("provider_error", pa.string()),
@@ -99,6 +104,7 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("detail", pa.string()),
             ("characters", pa.int64()),
             ("excerpt_characters", pa.int64()),
+            ("tool_characters", pa.int64()),
         ],
         "evidence": [
             *_KEY,
@@ -117,6 +123,38 @@ SCHEMAS: dict[str, pa.Schema] = {
             ("rank", pa.int32()),
             ("score", pa.float64()),
             ("relevant", pa.bool_()),
+        ],
+        "calls": [
+            *_KEY,
+            ("place", pa.int32()),
+            ("name", pa.string()),
+            ("arguments", pa.string()),
+            ("result", pa.string()),
+            ("error", pa.bool_()),
+        ],
+        "answers": [
+            *_KEY,
+            ("question", pa.string()),
+            ("text", pa.string()),
+            ("stopped", pa.string()),
+            ("error", pa.string()),
+            ("rounds", pa.int32()),
+            ("exact_match", pa.bool_()),
+            ("f1", pa.float64()),
+            ("judged", pa.bool_()),
+            ("judge_error", pa.string()),
+            ("tokens_in", pa.int64()),
+            ("tokens_out", pa.int64()),
+            ("reached", pa.int32()),
+        ],
+        "lines": [
+            ("conversation", pa.string()),
+            ("time", _TIME),
+            ("thread", pa.string()),
+            ("key", pa.string()),
+            ("line", pa.string()),
+            ("sources", _WORDS),
+            ("refused", pa.string()),
         ],
         "timings": [
             *_KEY,
@@ -137,14 +175,15 @@ class Rows:
 
     def add(
         self,
-        composition: Composition,
+        taken: Taken,
         message: Message,
         messages_before: int,
-        milliseconds: float,
         question: QuestionRecord | None = None,
         fates: Sequence[Fate] = (),
+        graded: Graded | None = None,
     ) -> None:
-        """Adds a composed turn; with `question`, also what became of its evidence."""
+        """Adds a turn; with `question`, also what became of its evidence and of its answer."""
+        composition = taken.composition
         key = (self._talk.id, self._turns)
         self._turns += 1
         account, texts = composition.account, {one.layer: one.text for one in composition.layers}
@@ -153,9 +192,9 @@ class Rows:
         id = question.id if question else message.id
         self._rows["turns"].append(
             (*key, message.thread, id, question is not None, message.time, message.text,
-             messages_before, account.ceiling, account.spent, account.total, account.unchanged,
-             failed, vectors.error if vectors else "", vectors.invisible if vectors else 0,
-             vectors.waiting if vectors else 0)
+             messages_before, account.ceiling, account.spent, account.total,
+             taken.tool_characters, account.unchanged, failed, vectors.error if vectors else "",
+             vectors.invisible if vectors else 0, vectors.waiting if vectors else 0)
         )  # fmt: skip
         for row in account.layers:
             self._rows["layers"].append(
@@ -166,19 +205,50 @@ class Rows:
             self._rows["timings"].append((*key, row.layer, row.milliseconds))
         if vectors is not None:
             self._rows["timings"].append((*key, "provider", vectors.milliseconds))
-        self._rows["timings"].append((*key, "turn", milliseconds))
+        self._rows["timings"].append((*key, "turn", taken.milliseconds))
         self._rows["items"] += [(*key, *item) for item in composition.items]
+        for place, call in enumerate(taken.calls, start=1):
+            arguments = json.dumps(call.arguments, ensure_ascii=False, sort_keys=True)
+            self._rows["calls"].append(
+                (*key, place, call.name, arguments, call.result, call.error)
+            )  # fmt: skip
+            self._rows["timings"].append((*key, f"tool {call.name}", call.milliseconds))
         if question is not None:
-            self._question(key, composition, question, fates)
+            self._question(key, taken, question, fates)
+        if question is not None and graded is not None:
+            self._answer(key, question, fates, graded)
+            self._rows["timings"].append((*key, "answer", taken.answer_milliseconds))
+            if graded.judge_milliseconds:
+                self._rows["timings"].append((*key, "judge", graded.judge_milliseconds))
+
+    def lines(self, lines: Sequence[CuratedLine]) -> None:
+        """Adds what the curator wrote, and what was refused of it."""
+        self._rows["lines"] += [(self._talk.id, *line) for line in lines]
+
+    def _answer(
+        self,
+        key: tuple[str, int],
+        question: QuestionRecord,
+        fates: Sequence[Fate],
+        graded: Graded,
+    ) -> None:
+        said, judged = graded.answer, graded.judgement
+        self._rows["answers"].append(
+            (*key, question.id, said.text, said.stopped, said.error, said.rounds,
+             graded.exact_match, graded.f1, judged.right if judged else None,
+             judged.error if judged else "", said.tokens_in, said.tokens_out,
+             sum(fate.reached for fate in fates))
+        )  # fmt: skip
 
     def _question(
         self,
         key: tuple[str, int],
-        composition: Composition,
+        taken: Taken,
         question: QuestionRecord,
         fates: Sequence[Fate],
     ) -> None:
         self._asked += 1
+        composition = taken.composition
         reached = [fate for fate in fates if fate.reached]
         lost = [fate for fate in fates if not fate.reached]
         worst = min(lost, key=lambda fate: list(Stage).index(fate.stage), default=None)
@@ -192,7 +262,8 @@ class Rows:
              sorted({str(layer) for fate in reached for layer in fate.layers}), stage,
              str(worst.layers[0]) if worst and worst.layers else None,
              worst.detail if worst else "",
-             composition.account.total, composition.account.row(Layer.EXCERPTS).received)
+             composition.account.total + taken.tool_characters,
+             composition.account.row(Layer.EXCERPTS).received, taken.tool_characters)
         )  # fmt: skip
         self._rows["evidence"] += [
             (*key, question.id, fate.message, fate.stage, fate.layers, fate.detail, fate.rank,

@@ -7,6 +7,7 @@ from zoneinfo import ZoneInfo
 
 import pandas as pd
 
+from eval.answers import failures_in_words
 from eval.explain import LAYER_NAMES, loss_in_words, verdict
 from eval.runs import records
 from eval.stats import Share
@@ -29,6 +30,14 @@ def recall_text(report: dict[str, Any]) -> str:
         f"{report['characters_per_question']:,.0f} characters a question's prompt;",
         f"{excerpts:,.0f} of excerpts on unanswerable ones.",
     ]
+    if tools := report["tool_characters_per_question"]:
+        lines.append(f"{tools:,.0f} of a question's characters are what the search tool returned.")
+    if told := failures_in_words(report["failures"]):
+        lines += ["", told]
+    if report["answers"]:
+        lines += ["", *_answers("all ages", report["answers"])]
+    if report["old_answers"]:
+        lines += ["", *_answers(f"{days} days or older", report["old_answers"])]
     tables = [
         ("by age of the answer, days", "by_age", "age"),
         (f"{days} days or older, by language", "old_by_language", "language"),
@@ -62,6 +71,30 @@ def _share(row: dict[str, Any], name: str = "") -> str:
     return str(Share(count=row["count"], **parts))
 
 
+def _answers(ages: str, found: dict[str, Any]) -> list[str]:
+    """How the brain's answers fared: words, judge, and both sides of the evidence."""
+
+    def told(name: str) -> str:
+        return str(Share(**found[name])) if found[name] else "–"
+
+    counts, empty = found["table"], found["unanswerable"]
+    f1 = "–" if found["f1"] is None else f"{found['f1']:.3f}"
+    lines = [
+        f"answers, {ages}: {found['count']} measured, {found['failed']} failed",
+        f"  exact match                {told('exact_match')}",
+        f"  token F1                   {f1}",
+        f"  judged right               {told('judged')}",
+        f"  all evidence in the prompt {told('in_prompt')}",
+        f"  and right (by {found['right_by']})  {told('both')}",
+        f"  all of it there: {counts['in_prompt_right']} right, {counts['in_prompt_wrong']} wrong",
+        f"  not all of it: {counts['absent_right']} right, {counts['absent_wrong']} wrong",
+    ]
+    if empty["count"]:
+        abstained = Share(**empty["abstained"]) if empty["abstained"] else "nobody judged"
+        lines.append(f"  unanswerable: {empty['count']}, abstained {abstained}")
+    return lines
+
+
 def turn_text(view: TurnView) -> str:
     """A turn as text: the verdict, its evidence, the account, what was dropped, the prompt."""
     asked = view.row["time"].astimezone(ZoneInfo(view.talk.timezone))
@@ -75,6 +108,9 @@ def turn_text(view: TurnView) -> str:
         where = ", ".join(LAYER_NAMES[layer] for layer in fate.layers)
         fared = where if fate.reached else f"lost: {loss_in_words(fate)}"
         lines.append(f"  evidence {fate.message} ({fared}): {said}")
+    if view.answer is not None:
+        told = view.answer["error"] or view.answer["stopped"]
+        lines.append(f"Answer ({told}): {view.answer['text']}")
     lines += ["", "== Account, in characters ==", *_account(view)]
     dropped = view.items[~view.items["kept"]]
     for name, part in dropped.groupby("layer", sort=False):
@@ -84,7 +120,10 @@ def turn_text(view: TurnView) -> str:
             for one in records(part)
         ]
     lines += ["", "== System prompt ==", view.system, "", "== History and message =="]
-    return "\n".join([*lines, *(f"[{turn.role}] {turn.content}" for turn in view.turns)])
+    lines += [f"[{turn.role}] {turn.content}" for turn in view.turns]
+    for call in records(view.calls):
+        lines += ["", f"== Tool call: {call['name']} {call['arguments']} ==", call["result"]]
+    return "\n".join(lines)
 
 
 def _account(view: TurnView) -> list[str]:

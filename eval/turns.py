@@ -6,6 +6,7 @@ composes again with other settings.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,14 +14,16 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from eval.arms import arm_named, in_one_thread
+from eval.arms import Arm, arm_named, in_one_thread
 from eval.curating import Host, Passes
 from eval.dataset import ConversationRecord, QuestionRecord, from_line
-from eval.evidence import Fate, Stage, trace
+from eval.evidence import Fate, Stage, source_named
+from eval.happenings import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.providers import provided
-from eval.replay import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.runs import Run, records
+from eval.searching import Asked
 from eval.tables import Rows
+from eval.taking import Taken, Taker, fates_of
 from memcore import (
     Composition,
     Item,
@@ -45,8 +48,9 @@ HISTORY_LAYERS = (Layer.WINDOW, Layer.LAST_EXCHANGE)
 class TurnView:
     """A composed turn as the run keeps it.
 
-    `row` is its row of `turns`, `layers` and `items` those tables' rows, `question` its row of
-    `questions` where it is one, `fates` what became of that question's evidence.
+    `row` is its row of `turns`, `layers`, `items` and `calls` those tables' rows, `question` its
+    row of `questions` where it is one, `fates` what became of that question's evidence, `answer`
+    its row of `answers` where a brain was asked.
     """
 
     run: Run
@@ -56,6 +60,8 @@ class TurnView:
     items: pd.DataFrame
     question: dict[str, Any] | None
     fates: tuple[Fate, ...]
+    calls: pd.DataFrame
+    answer: dict[str, Any] | None = None
 
     @property
     def number(self) -> int:
@@ -156,12 +162,13 @@ def load_turn(run: Run, conversation: str, turn: int) -> TurnView:
     if not rows:
         raise NotFound(f"run {run.name} has no turn {turn} of conversation {conversation!r}")
     asked = records(run.query(f"SELECT * FROM {{questions}} {where}", key))
+    answered = records(run.query(f"SELECT * FROM {{answers}} {where}", key))
     traced = records(run.query(f"SELECT * FROM {{evidence}} {where}", key))
     fates = tuple(
         Fate(
             row["message"],
             Stage(row["stage"]),
-            tuple(Layer(name) for name in row["layers"]),
+            tuple(source_named(name) for name in row["layers"]),
             row["detail"],
             None if pd.isna(row["rank"]) else int(row["rank"]),
             None if pd.isna(row["score"]) else float(row["score"]),
@@ -176,6 +183,8 @@ def load_turn(run: Run, conversation: str, turn: int) -> TurnView:
         run.query(f"SELECT * FROM {{items}} {where} ORDER BY layer, place", key),
         asked[0] if asked else None,
         fates,
+        run.query(f"SELECT * FROM {{calls}} {where} ORDER BY place", key),
+        answered[0] if answered else None,
     )
 
 
@@ -209,26 +218,37 @@ def find_question(run: Run, name: str) -> tuple[str, int]:
 
 @dataclass(frozen=True)
 class MemoryAt:
-    """The memory as it stood when a turn was composed, the turn itself, and what was asked."""
+    """The memory as it stood when a turn was composed, the turn itself, and what was asked.
+
+    `calls` are the tool calls of the turn: they are made again, nobody decides about them anew.
+    """
 
     state: Replayed
     talk: ConversationRecord
+    arm: Arm
     settings: Settings
     clock: VirtualClock
     message: Message
     question: QuestionRecord | None
+    calls: tuple[Asked, ...] = ()
 
     def compose(self, changes: dict[str, Any]) -> tuple[Composition, list[Fate]]:
-        """Composes the turn with some settings changed; also the fates of its evidence. Another
+        """Composes the turn with some settings changed; also the fates of its evidence."""
+        taken, fates = self.take(changes)
+        return taken.composition, fates
+
+    def take(self, changes: dict[str, Any]) -> tuple[Taken, list[Fate]]:
+        """Takes the turn with some settings changed; also the fates of its evidence. Another
         provider embeds the whole memory first."""
         settings = self.settings.vary(**changes)
         embedder = provided(settings.provider).embedder if settings.provider else None
-        memory = Memory(self.state.memory.store, settings, self.clock, embedder)
-        message = self.message
-        composition = memory.compose(self.talk.owner, message.thread, message, self.talk.persona)
-        asked = self.question
-        evidence, answer = (asked.evidence, asked.answer) if asked else ([], None)
-        return composition, trace(composition, evidence, self.state.messages, answer)
+        given = self.arm.memory_settings(settings)
+        memory = Memory(self.state.memory.store, given, self.clock, embedder)
+        said, question = self.state.messages, self.question
+        taker = Taker(self.arm, memory, settings, self.talk)
+        taken = taker.take(self.message, said, question=question is not None, calls=self.calls)
+        fates = fates_of(taken, self.arm, question, said) if question else []
+        return taken, fates
 
 
 def recomposed(view: TurnView, at: MemoryAt, changes: dict[str, Any]) -> TurnView:
@@ -236,9 +256,9 @@ def recomposed(view: TurnView, at: MemoryAt, changes: dict[str, Any]) -> TurnVie
 
     Raises `InvalidSettings` for changes that are not accepted.
     """
-    composition, fates = at.compose(changes)
+    taken, fates = at.take(changes)
     rows = Rows(view.talk)
-    rows.add(composition, at.message, int(view.row["messages_before"]), 0.0, at.question, fates)
+    rows.add(taken, at.message, int(view.row["messages_before"]), at.question, fates)
     tables = {name: table.to_pandas() for name, table in rows.tables().items()}
     row = {**records(tables["turns"])[0], "turn": view.number, "time": view.row["time"]}
     asked = records(tables["questions"])
@@ -250,6 +270,7 @@ def recomposed(view: TurnView, at: MemoryAt, changes: dict[str, Any]) -> TurnVie
         tables["items"].sort_values(["layer", "place"], kind="stable"),
         asked[0] if asked else None,
         tuple(fates),
+        tables["calls"],
     )
 
 
@@ -272,7 +293,7 @@ def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
     embedder = provided(settings.provider).embedder if settings.provider else None
     if not isinstance(embedder, LearningEmbedder):
         embedder = None  # it may come later, with all texts at once
-    memory = Memory(InMemoryStore(), settings, clock, embedder)
+    memory = Memory(InMemoryStore(), arm.memory_settings(settings), clock, embedder)
     state = Replayed(memory, Host(memory, talk.owner, Passes()))
     number = -1
     for happening in happenings(talk):
@@ -283,8 +304,18 @@ def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
         number += 1
         if number == turn:
             question = happening if isinstance(happening, QuestionRecord) else None
-            return MemoryAt(state, talk, settings, clock, message, question)
+            calls = _calls(run, conversation, turn)
+            return MemoryAt(state, talk, arm, settings, clock, message, question, calls)
     raise NotFound(f"run {run.name} has no turn {turn} of conversation {conversation!r}")
+
+
+def _calls(run: Run, conversation: str, turn: int) -> tuple[Asked, ...]:
+    """The tool calls of a turn."""
+    found = run.query(
+        "SELECT name, arguments FROM {calls} WHERE conversation = ? AND turn = ? ORDER BY place",
+        [conversation, turn],
+    )
+    return tuple((row["name"], json.loads(row["arguments"])) for row in records(found))
 
 
 def parse_changes(assignments: Sequence[str]) -> dict[str, str]:

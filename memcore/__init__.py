@@ -15,6 +15,7 @@ from memcore.brains import (
     validate_anthropic,
     validate_openai,
 )
+from memcore.composer import render
 from memcore.composer.render import shows
 from memcore.curator import Report
 from memcore.dialogue import (
@@ -153,6 +154,7 @@ __all__ = [
     "read_package",
     "real_words",
     "relevant",
+    "render",
     "shows",
     "supported",
     "text_sentences",

@@ -13,11 +13,10 @@ from eval import recall as measures
 from eval.cutoff_turn import MODES
 from eval.errors import RunError
 from eval.evidence import Stage
-from eval.explain import LAYER_NAMES, STAGE_WORDS
+from eval.explain import STAGE_WORDS, source_in_words
 from eval.overview import changed_in_words, comparable
 from eval.runs import Run
 from eval.stats import interval, percent
-from memcore import Layer
 from pages.shared import door, recall_tables, wording, workbench
 from pages.shared.workbench import escaped
 
@@ -156,7 +155,7 @@ def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:
     for (stage, layer), part in lost.groupby(["stage", "lost_by"], sort=False, dropna=False):
         words = STAGE_WORDS[Stage(stage)]
         if isinstance(layer, str):
-            by = LAYER_NAMES[Layer(layer)]
+            by = source_in_words(layer)
             words = wording.RECALL_LOST_BY.format(layer=by, words=words)
         st.markdown(f"**{wording.RECALL_LOST_GROUP.format(words=words, count=len(part))}**")
         st.caption(_what_to_try(run, str(stage)))

@@ -124,9 +124,9 @@ def _items(view: TurnView) -> None:
 def _layer_to_open(view: TurnView) -> Layer:
     lost = [fate for fate in view.fates if not fate.reached and fate.layers]
     reached = [fate for fate in view.fates if fate.reached]
-    for fate in (*lost, *reached):
-        return fate.layers[0]
-    return Layer.EXCERPTS
+    sources = [source for fate in (*lost, *reached) for source in fate.layers[:1]]
+    first = sources[0] if sources else Layer.EXCERPTS
+    return first if isinstance(first, Layer) else Layer.EXCERPTS
 
 
 def _table(

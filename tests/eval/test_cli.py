@@ -313,7 +313,7 @@ def test_what_is_no_unfinished_run_is_not_resumed(
     [
         (["replay"], "name a dataset: a file, a folder, or a bundled one such as shop"),
         (["replay", "no-such"], "is no file or folder, and no bundled dataset; bundled are: shop"),
-        (["replay", "shop", "--arm", "grep"], "there is no arm 'grep'; there are first-search"),
+        (["replay", "shop", "--arm", "magic"], "there is no arm 'magic'; there are first-search"),
         (["replay", "shop", "--format", "csv"], "'csv' is no format; give auto or native"),
         (["replay", "shop", "--format", "locomo"], "not JSON"),
         (["replay", "shop", "--set", "ceiling"], "a setting is given as name=value, not 'ceiling'"),

@@ -10,9 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from eval.arms import ARMS
 from eval.dataset import Dataset
-from eval.demo import demo_names, ensure_demo
+from eval.demo import DEMO_ARMS, demo_names, ensure_demo
 from eval.errors import RunError
 from eval.loaders import load
 from eval.overview import overview
@@ -53,7 +52,7 @@ def shop() -> Dataset:
 def test_the_demo_is_a_run_of_each_arm(tmp_path: Path, shop: Dataset) -> None:
     made = ensure_demo(tmp_path)
     assert made == {arm: tmp_path / name for arm, name in demo_names(shop).items()}
-    assert list(made) == list(ARMS)
+    assert list(made) == list(DEMO_ARMS)
     for arm, folder in made.items():
         assert manifest_of(folder)["arm"] == arm
         assert Run(folder).manifest["dataset"]["sha256"] == shop.sha256
@@ -76,7 +75,7 @@ def test_progress_rises_to_1_over_all_arms(tmp_path: Path) -> None:
     shares = [share for share, _ in told]
     assert shares == sorted(shares)
     assert 0 < shares[0] < shares[-1] == 1
-    assert list(dict.fromkeys(arm for _, arm in told)) == list(ARMS)
+    assert list(dict.fromkeys(arm for _, arm in told)) == list(DEMO_ARMS)
 
 
 @pytest.mark.parametrize("damage", ["no manifest", "broken", "older", "unfinished", "no table"])

@@ -19,7 +19,8 @@ from eval.errors import RunDamaged, RunError, RunUnfinished
 from eval.overview import compared, first_choice, overview
 from eval.recall import report
 from eval.replay import Progress, replay
-from eval.runs import Run, RunWriter, find_run, inspect_run, list_runs
+from eval.run_writer import RunWriter
+from eval.runs import Run, find_run, inspect_run, list_runs
 from tests.talks import (
     asked,
     at,

@@ -43,7 +43,8 @@ from eval.recall import (
     report,
 )
 from eval.replay import replay
-from eval.runs import Run, RunWriter, list_runs
+from eval.run_writer import RunWriter
+from eval.runs import Run, list_runs
 from eval.stats import Share, share
 from eval.tables import SCHEMAS
 from eval.text_report import recall_text
@@ -82,7 +83,8 @@ def rows_of(given: Sequence[Asked]) -> dict[str, list[dict[str, Any]]]:
         key = {"conversation": one.talk, "turn": turn}
         all_of_it = bool(one.evidence) and set(one.reached) == set(one.evidence)
         stage = None if not one.evidence else str(Stage.REACHED if all_of_it else one.stage)
-        rows["turns"].append({**key, "total": one.characters, "failed_layers": 0})
+        sizes = {"total": one.characters, "tool_characters": 0}
+        rows["turns"].append({**key, **sizes, "failed_layers": 0})
         rows["questions"].append(
             {
                 **key, "question": one.id, "text": "?", "kind": one.kind,
@@ -92,6 +94,7 @@ def rows_of(given: Sequence[Asked]) -> dict[str, list[dict[str, Any]]]:
                 "some": bool(one.reached), "all": all_of_it, "layers": list(one.layers),
                 "stage": stage, "lost_by": None if all_of_it else "excerpts", "detail": "",
                 "characters": one.characters, "excerpt_characters": one.excerpt_characters,
+                "tool_characters": 0,
             }
         )  # fmt: skip
         for rank, message in enumerate(one.ranked, start=1):

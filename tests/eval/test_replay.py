@@ -19,9 +19,10 @@ from eval.dataset import (
     from_line,
 )
 from eval.errors import RunError
+from eval.happenings import happenings
 from eval.loaders import load
 from eval.offered import texts
-from eval.replay import Progress, happenings, replay
+from eval.replay import Progress, replay
 from eval.runs import Run, list_runs, records
 from eval.turns import find_question, load_turn, memory_at
 from memcore import Layer, Message, MnemoscopeError
@@ -344,7 +345,7 @@ def test_shifting_the_machines_clock_by_two_years_changes_no_byte(tmp_path: Path
         with time_machine.travel(datetime(year, 5, 17, 23, 59, 30, tzinfo=UTC)):
             runs.append(replay(small_dataset(), tmp_path, name=f"in-{year}"))
     first, *others = [tables_of(run.folder) for run in runs]
-    assert len(first) == 7
+    assert len(first) == 10
     assert others == [first, first]
     results = [manifest_of(run.folder)["results"] for run in runs]
     assert results == [results[0]] * 3

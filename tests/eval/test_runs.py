@@ -16,7 +16,8 @@ import pytest
 from eval.errors import RunDamaged, RunError, RunFormat, RunUnfinished
 from eval.overview import overview
 from eval.recall import report
-from eval.runs import Run, RunWriter, find_run, inspect_run, list_runs
+from eval.run_writer import RunWriter
+from eval.runs import Run, find_run, inspect_run, list_runs
 from eval.tables import SCHEMAS
 from tests.eval.conftest import Command
 from tests.small_run import make_run
@@ -121,7 +122,7 @@ def test_odd_values_within_a_manifest_stop_no_list(folder: Path, command: Comman
     assert command("runs", "--out", folder.parent)[1].startswith("small  –  (")
 
 
-@pytest.mark.parametrize(("format", "age"), [(1, "an older"), (-1, "an older"), (3, "a newer")])
+@pytest.mark.parametrize(("format", "age"), [(2, "an older"), (-1, "an older"), (4, "a newer")])
 def test_a_run_of_another_format_is_named_as_such(
     folder: Path, format: int, age: str, command: Command
 ) -> None:
@@ -132,7 +133,7 @@ def test_a_run_of_another_format_is_named_as_such(
     for arguments in (("recall", "small"), ("show", "small", "q-low")):
         status, out, err = command(*arguments, "--out", folder.parent)
         assert (status, out) == (2, "")
-        assert f"(format {format}, this one reads 2)" in err
+        assert f"(format {format}, this one reads 3)" in err
 
 
 def test_an_unfinished_run_says_how_to_resume_it(folder: Path, command: Command) -> None:
@@ -233,7 +234,7 @@ def test_a_list_of_runs_reads_no_table(folder: Path, monkeypatch: pytest.MonkeyP
         raise AssertionError("a table was opened")
 
     monkeypatch.setattr("eval.runs._cursor", fail)
-    monkeypatch.setattr("eval.runs.pq.read_table", fail)
+    monkeypatch.setattr("eval.run_writer.pq.read_table", fail)
     (info,) = list_runs(folder.parent)
     assert info.complete
     assert overview([info])["count"].tolist() == [5]
@@ -316,7 +317,7 @@ def test_a_disk_that_takes_nothing_is_a_run_error(
     def full(*_: object, **__: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("eval.runs.pq.ParquetWriter", full)
+    monkeypatch.setattr("eval.run_writer.pq.ParquetWriter", full)
     with pytest.raises(RunError, match="small cannot be written: No space left on device"):
         make_run(tmp_path)
     assert inspect_run(tmp_path / "small").problem.startswith("unfinished")
