@@ -78,6 +78,7 @@ from memcore.types import (
     Summary,
     Turn,
 )
+from memcore.writing import BrainProposer, BrainSummarizer
 
 __version__ = "0.1.0"
 
@@ -87,6 +88,8 @@ __all__ = [
     "Answer",
     "AnthropicBrain",
     "Brain",
+    "BrainProposer",
+    "BrainSummarizer",
     "CachedEmbedder",
     "CallRecord",
     "CallsTurn",

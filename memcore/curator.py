@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from memcore.backoff import Attempts
 from memcore.errors import Conflict, InvalidInput, StaleRevision
 from memcore.extraction import propose
 from memcore.merging import Dated, Merged, bare, fold, merge
@@ -39,13 +40,20 @@ class Written:
 @dataclass(frozen=True, slots=True)
 class Report:
     """What one pass did. `refused` are lines with the reason, secrets in them masked. With an
-    `error` nothing was written and the cursor stands where it stood."""
+    `error` nothing was written to notes and the cursor stands where it stood, unless it is the
+    summary's.
+
+    `waiting` says that a model was not asked because it failed lately; the error says with what and
+    until when. `summary_refused` are lines left out of the thread's summary.
+    """
 
     proposed: int = 0
     written: tuple[Written, ...] = ()
     refused: tuple[tuple[str, str], ...] = ()
     error: str = ""
     cursor: Cursor | None = None
+    waiting: bool = False
+    summary_refused: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +74,7 @@ class Curator:
 
     `check` tells whether messages support a line. Without a `proposer` only the person's explicit
     statements are proposed, as quotations; what the assistant says may repeat its own memory.
+    With one, `attempts` spaces the passes after one that failed.
     """
 
     def __init__(
@@ -75,12 +84,14 @@ class Curator:
         notes: Notes,
         check: Check,
         proposer: Proposer | None = None,
+        attempts: Attempts | None = None,
     ) -> None:
         self._store = store
         self._settings = settings
         self._notes = notes
         self._check = check
         self._proposer = proposer
+        self._attempts = attempts if proposer else None
 
     def due(self, owner: Owner, thread: str) -> bool:
         """Whether enough was said in finished exchanges since the last pass. One indexed read."""
@@ -99,11 +110,15 @@ class Curator:
         """One pass over what was said since the last, whether due or not.
 
         At most about `curator_characters` are read, whole exchanges, at least one; the rest is for
-        the next pass. A proposer that fails is reported, never raised. Raises what the store does.
+        the next pass. A proposer that fails is reported, never raised, and is not asked again for a
+        while; the same is read again then. Raises what the store does.
         """
         batch = self._read(owner, thread)
         if batch.after is None:
             return Report(cursor=batch.before)
+        work = (READER, owner, thread)
+        if self._attempts and (reason := self._attempts.reason(work)):
+            return Report(error=mask(reason), cursor=batch.before, waiting=True)
         by_id = {one.id: one for one in batch.said}
         try:
             proposals = self._proposals(owner, batch.said)
@@ -111,7 +126,13 @@ class Curator:
             if faults and self._proposer and all(why in UNUSABLE for why in faults):
                 raise InvalidInput(f"no proposed line is usable: {faults[0]}")
         except Exception as error:  # a model's client may raise anything; the turn goes on
-            return Report(error=mask(f"{type(error).__name__}: {error}"), cursor=batch.before)
+            told = f"{type(error).__name__}: {error}"
+            if self._attempts:
+                self._attempts.failed(work, error)
+                told = self._attempts.reason(work) or told
+            return Report(error=mask(told), cursor=batch.before)
+        if self._attempts:
+            self._attempts.succeeded(work)
         refused = [(p.text, why) for p, why in zip(proposals, faults, strict=True) if why]
         good = [p for p, why in zip(proposals, faults, strict=True) if not why]
         try:

@@ -93,7 +93,9 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """One tool call of an answer: what was asked, what the model was told, how long it took."""
+    """One tool call of an answer: what was asked, what the model was told, how long it took.
+
+    Secrets are masked in it."""
 
     name: str
     arguments: dict[str, Any]

@@ -8,6 +8,8 @@ from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
+from memcore.backoff import Attempts
+from memcore.brains import brain_named
 from memcore.composer import Composer
 from memcore.composer.limits import TimeLimit
 from memcore.conversation import Conversation
@@ -24,6 +26,7 @@ from memcore.support import supported
 from memcore.toolbox import Tools
 from memcore.tools import memory_tools
 from memcore.types import Composition, Message, Note, Owner
+from memcore.writing import BrainProposer, BrainSummarizer
 
 _REMEMBERED_TURNS = 1_000
 
@@ -31,7 +34,8 @@ _REMEMBERED_TURNS = 1_000
 class Memory:
     """Conversation, notes, summaries, curator, the index and the composer over one store.
 
-    Without a `proposer` and a `summarizer` the curator and the summary do without a model.
+    Where the curator is on, a `proposer` and a `summarizer` that are not given are the model that
+    `settings.brain` names; without one the curator and the summary do without a model.
     """
 
     def __init__(
@@ -52,9 +56,18 @@ class Memory:
         self.index = Index(store, settings, clock, embedder, self._limit.run)
         self.conversation = Conversation(store, settings, self.index)
         self.notes = gate = Notes(store, settings, clock, self.index)
-        self.summaries = Summaries(store, settings, clock, summarizer)
         check = check or partial(supported, zone=settings.zone)
-        self.curator = Curator(store, settings, gate, check, proposer)
+        # What the one finds out about a brain that both ask holds for the other.
+        attempts = Attempts(clock)
+        shared = proposer is None and summarizer is None
+        if settings.curator and settings.brain:
+            brain = brain_named(settings.brain, settings)  # nothing is loaded or asked yet
+            proposer = proposer or BrainProposer(brain, settings.zone)
+            summarizer = summarizer or BrainSummarizer(brain, settings.zone)
+        self.summaries = Summaries(
+            store, settings, clock, check, summarizer, attempts if shared else None
+        )
+        self.curator = Curator(store, settings, gate, check, proposer, attempts)
         self._tools = partial(
             memory_tools, self.conversation, gate, settings, limit=self._limit.run
         )
@@ -84,19 +97,26 @@ class Memory:
         """Curates and sums up once the thread has moved on far enough; None where it has not.
 
         Call it when a reply has been sent. It never raises for a store, a model or a provider that
-        fails: the report says what did, and the same is tried again after the next turn.
+        fails: the report says what did, and the same is tried again after the next turn, a model's
+        work once it has been left in peace for a while.
         """
         if not self.settings.curator:
             return None
         report = Report()
         try:
-            if not self.curator.due(owner, thread):
+            failed = self.summaries.unfinished(owner, thread)
+            if self.curator.due(owner, thread):
+                report = self.curator.run(owner, thread)
+                if report.waiting and not failed:
+                    return report
+            elif not failed:
                 return None
-            report = self.curator.run(owner, thread)
-            self.summaries.refresh(owner, thread)
+            done = self.summaries.refresh(owner, thread)
         except MnemoscopeError as error:
-            problems = (one for one in (report.error, mask(str(error))) if one)
-            return replace(report, error="; ".join(problems))
+            return _with_error(report, mask(str(error)))
+        report = replace(report, summary_refused=done.refused)
+        if done.waiting:
+            report = _with_error(replace(report, waiting=True), done.waiting)
         return report
 
     def remember(self, owner: Owner, text: str, page: bool = False) -> Note:
@@ -114,6 +134,12 @@ class Memory:
 
     def close(self) -> None:
         self.store.close()
+
+
+def _with_error(report: Report, error: str) -> Report:
+    """The report with one more error, where it does not have it already."""
+    errors = dict.fromkeys(one for one in (report.error, error) if one)
+    return replace(report, error="; ".join(errors))
 
 
 def open_memory(

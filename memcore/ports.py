@@ -111,12 +111,15 @@ class Brain(Protocol):
 
 
 class Summarizer(Protocol):
-    """What sums a conversation up: a model behind a prompt."""
+    """What sums a conversation up: a model behind a prompt. May be called from any thread."""
 
-    def summarize(self, messages: Sequence[Message], earlier: Summary | None, limit: int) -> str:
-        """What these messages and the earlier summary say, in at most `limit` characters.
+    def summarize(self, messages: Sequence[Message], limit: int) -> str:
+        """What these messages say, as JSON text, laid out in at most `limit` characters:
 
-        Whatever it raises leaves the earlier summary as it was.
+            {"lines": [{"text": "…", "sources": ["m1"]}]}
+
+        `sources` are ids of the messages given. A line stands below the day of the newest message
+        that it cites. Whatever it raises leaves the earlier summary as it was.
         """
         ...
 

@@ -8,9 +8,9 @@ whatever in it looks like a fence or like a chat format's control mark is defuse
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from memcore.errors import SecretFound
 from memcore.types import Layer
@@ -101,6 +101,26 @@ def mask(text: str) -> str:
             parts += [text[reached : secret.start], f"[secret: {secret.kind}]"]
             reached = secret.end
     return "".join([*parts, text[reached:]])
+
+
+def mask_within(value: Any) -> Any:
+    """A JSON value with the secrets of its texts and names masked, those included that only the
+    name before them gives away (`{"api_key": "…"}`)."""
+    if isinstance(value, str):
+        return mask(value)
+    if isinstance(value, Mapping):
+        return {mask(str(name)): _mask_named(str(name), one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [mask_within(one) for one in value]
+    return value
+
+
+def _mask_named(name: str, value: Any) -> Any:
+    masked = mask_within(value)
+    if isinstance(value, str) and masked == value:
+        found = next(secrets(f"{name}={value}"), None)
+        return f"[secret: {found.kind}]" if found else value
+    return masked
 
 
 def quote(text: str, indent: str = INDENT) -> str:

@@ -25,6 +25,7 @@ from memcore.dialogue import (
 )
 from memcore.errors import MnemoscopeError
 from memcore.ports import Brain, Toolbox
+from memcore.screening import mask, mask_within
 from memcore.settings import Settings
 from memcore.types import Composition
 
@@ -117,9 +118,9 @@ class _Loop:
             began = perf_counter()
             outcome = self._run(call)
             taken = (perf_counter() - began) * 1000
-            self._records.append(
-                CallRecord(call.name, call.arguments, outcome.text, outcome.error, taken)
-            )
+            # A record is shown and kept; the tool was given the arguments as they came.
+            asked, told = mask_within(call.arguments), mask(outcome.text)
+            self._records.append(CallRecord(mask(call.name), asked, told, outcome.error, taken))
             text = outcome.text
             if last and call is reply.calls[-1]:
                 text += "\n\nNo more calls are possible. Answer now with what there is."

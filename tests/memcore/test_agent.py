@@ -280,6 +280,33 @@ def test_a_half_written_note_is_never_kept(mind: Memory, server: BrainServer, ki
     assert mind.notes.all(ANNA) == []
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": "The key is sk-ant-" + "a1" * 20},
+        {"text": "Anna", "api_key": "hunter2hunter2a1a1"},
+        {"text": ["Anna", {"token": "Bearer " + "a1" * 20}]},
+        {"sk-ant-" + "a1" * 20: True},
+    ],
+)
+def test_a_secret_that_a_model_calls_a_tool_with_is_in_no_record(
+    mind: Memory, server: BrainServer, kind: str, arguments: dict[str, Any]
+) -> None:
+    server.script = [calls(("a", "remember", arguments)), says("I may not keep that.")]
+    found = ask(mind, real(server, kind))
+    assert "a1a1" not in repr(found)
+    assert "[secret: " in repr(found.calls[0].arguments)
+    assert found.calls[0].error
+    assert mind.notes.all(ANNA) == []
+    assert server.refused == []
+
+
+def test_a_call_is_recorded_as_it_was_made_where_it_holds_no_secret(mind: Memory) -> None:
+    made = {"text": "Anna's keys", "page": False, "more": [1, None, {"token": "short"}]}
+    found = ask(mind, ScriptedBrain([call("remember", **made), "Done."]))
+    assert found.calls[0].arguments == made
+
+
 def test_what_stands_in_memory_reaches_the_model_as_quoted_data(
     mind: Memory, server: BrainServer, kind: str
 ) -> None:

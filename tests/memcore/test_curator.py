@@ -6,12 +6,14 @@ import json
 import multiprocessing
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from memcore import PAGE, Memory, Message, Note, Settings
+from memcore.backoff import LONGEST_PASS
 from memcore.curator import Report
 from memcore.errors import NoteTooLong, StoreError
 from memcore.extraction import quotation
@@ -72,6 +74,11 @@ def exchanges(*texts: str, start: int = 0, reply: str = "Noted.") -> list[Messag
 
 def texts(memory: Memory) -> dict[str, str]:
     return {note.key: note.text for note in memory.notes.all(ANNA)}
+
+
+def later(memory: Memory) -> None:
+    """When a model that failed may be asked again."""
+    memory.clock.advance(timedelta(seconds=LONGEST_PASS))  # type: ignore[attr-defined]
 
 
 def run(memory: Memory) -> Report:
@@ -192,12 +199,16 @@ def test_an_invalid_output_leaves_page_and_cursor_and_the_batch_is_tried_again(o
     memory = mind(proposer)
     write(memory, PAGE, "the page as it was")
     fill(memory, *exchanges(*SAID))
-    for _ in range(2):
-        report = memory.after_turn(ANNA, "t1")
-        assert report is not None
-        assert report.error
-        assert report.cursor is None
-        assert "a1a1" not in report.error
+    for tried in (1, 2):
+        for asked in (True, False):
+            report = memory.after_turn(ANNA, "t1")
+            assert report is not None
+            assert report.error
+            assert report.waiting is not asked
+            assert report.cursor is None
+            assert "a1a1" not in report.error
+        assert len(proposer.seen) == tried
+        later(memory)
     assert texts(memory) == {PAGE: "the page as it was"}
     assert proposer.seen[0] == proposer.seen[1]
     proposer.output = lines("Anna likes tea")
