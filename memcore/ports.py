@@ -118,8 +118,7 @@ class Summarizer(Protocol):
 
             {"lines": [{"text": "…", "sources": ["m1"]}]}
 
-        `sources` are ids of the messages given. A line stands below the day of the newest message
-        that it cites. Whatever it raises leaves the earlier summary as it was.
+        `sources` are ids of the messages given. What it raises leaves the earlier summary as it was.
         """
         ...
 
@@ -131,10 +130,8 @@ class Toolbox(Protocol):
     def specs(self) -> Sequence[ToolSpec]: ...
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
-        """What the call gave. Never raises: what is wrong is an outcome that the model can act on.
-
-        An unknown name and arguments of any kind are answered too.
-        """
+        """What the call gave. Never raises: what is wrong is an outcome that the model can act on,
+        an unknown name and arguments of any kind too."""
         ...
 
 
