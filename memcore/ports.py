@@ -118,7 +118,7 @@ class Summarizer(Protocol):
 
             {"lines": [{"text": "…", "sources": ["m1"]}]}
 
-        `sources` are ids of the messages given. What it raises leaves the earlier summary as it was.
+        `sources` are ids of messages given. What it raises leaves the earlier summary as it was.
         """
         ...
 
