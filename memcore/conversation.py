@@ -16,8 +16,8 @@ from memcore.settings import Settings
 from memcore.types import Message, MessageHit, Owner, QueuedPassage
 
 _ROLES = ("user", "assistant", "tool")
-SNIPPET = 160
-"""Characters of a search hit's snippet."""
+SNIPPET = 500
+"""Characters of a search hit's snippet: as many as an excerpt may have, so most are whole."""
 
 
 class Conversation:

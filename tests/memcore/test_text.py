@@ -180,7 +180,7 @@ def test_hostile_text_is_analysed_cut_and_quoted(text: str) -> None:
         stored = mind.conversation.append(ANNA, say("m1", f"{text} дача"))
         assert stored.text == clean(f"{text} дача")
         [hit] = mind.conversation.search(ANNA, "дачи", 10)
-        assert len(hit.snippet) <= 160
+        assert len(hit.snippet) <= 500
         composed = mind.compose(ANNA, "t2", "поливать дачу", "p")
         assert composed.account.row(Layer.EXCERPTS).kept == 1
 
