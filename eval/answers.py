@@ -69,8 +69,8 @@ def right_by(given: pd.DataFrame) -> str:
 
 
 def _right(given: pd.DataFrame, by: str) -> pd.Series[bool]:
-    column = "judged" if by == "judge" else "exact_match"
-    return given[column].map(lambda value: value is not None and value == True).astype(bool)  # noqa: E712 (numpy's, or missing)
+    column = given["judged" if by == "judge" else "exact_match"]
+    return pd.Series([not pd.isna(one) and bool(one) for one in column], given.index, dtype=bool)
 
 
 def summary(given: pd.DataFrame) -> dict[str, Any] | None:

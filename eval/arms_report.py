@@ -10,7 +10,7 @@ import pandas as pd
 
 from eval.answers import answers, failures, failures_in_words, measured_answers, summary
 from eval.arms import ARMS, FIRST
-from eval.recall import DAYS, by_layer, measured, older_than, overall, questions
+from eval.recall import DAYS, age_bands, by_layer, measured, older_than, overall, questions
 from eval.runs import Run, records
 from eval.stats import mcnemar
 from memcore import MnemoscopeError
@@ -56,8 +56,9 @@ def compare_arms(runs: Sequence[Run], days: int = DAYS, against: str = FIRST) ->
     """Measures runs, one an arm, of one dataset, and each against the run of the arm `against`,
     where there is one.
 
-    Raises `MnemoscopeError` where they are of different data.
+    Raises `MnemoscopeError` where they are of different data, and for `days` below 1.
     """
+    age_bands(days)
     data = {(run.manifest["dataset"].get("sha256"), run.manifest.get("limit")) for run in runs}
     if len(data) > 1:
         names = ", ".join(run.name for run in runs)

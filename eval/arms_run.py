@@ -12,7 +12,7 @@ from typing import Any
 
 from eval.dataset import Dataset
 from eval.errors import RunError
-from eval.replay import Progress, carry_out, plain_name, plan_replay
+from eval.replay import Plan, Progress, carry_out, checked_name, plain_name, plan_replay
 from eval.run_writer import difference
 from eval.runs import Run, inspect_run
 
@@ -45,27 +45,32 @@ def replay_arms(
     of other input.
     """
     prefix = prefix or default_prefix(dataset, changes or {}, judge, limit)
+    plans = [
+        plan_replay(dataset, arm=arm, changes=changes, judge=judge, limit=limit, now=now)
+        for arm in arms
+    ]
+    folders = [out / checked_name(f"{prefix}-{arm}") for arm in arms]
+    kept = [_is_kept(folder, plan) for folder, plan in zip(folders, plans, strict=True)]
     made = []
-    for arm in arms:
-        plan = plan_replay(dataset, arm=arm, changes=changes, judge=judge, limit=limit, now=now)
-        folder = out / f"{prefix}-{arm}"
-        if Path(folder.name).name != folder.name or not folder.name.isprintable():
-            raise RunError(f"{prefix!r} cannot begin the name of a run: it is a part of a folder's")
-        found = inspect_run(folder)
-        if found.complete:
-            if other := difference(found, plan.manifest):
-                raise RunError(
-                    f"run {folder.name} is complete already, {other}; give another --name"
-                )
-            made.append(ArmRun(Run(folder), True))
-            continue
+    for plan, folder, there in zip(plans, folders, kept, strict=True):
 
-        def report(progress: Progress, arm: str = arm) -> None:
+        def report(progress: Progress, arm: str = plan.arm.name) -> None:
             if on_progress is not None:
                 on_progress(arm, progress)
 
-        made.append(ArmRun(carry_out(plan, folder, report, now), False))
+        run = Run(folder) if there else carry_out(plan, folder, report, now)
+        made.append(ArmRun(run, there))
     return made
+
+
+def _is_kept(folder: Path, plan: Plan) -> bool:
+    """Whether a complete run of the plan is there. Raises `RunError` for one of other input."""
+    found = inspect_run(folder)
+    if not found.complete:
+        return False
+    if other := difference(found, plan.manifest):
+        raise RunError(f"run {folder.name} is complete already, {other}; give another --name")
+    return True
 
 
 def default_prefix(

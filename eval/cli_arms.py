@@ -13,7 +13,7 @@ from eval.arms_report import compare_arms
 from eval.arms_run import replay_arms
 from eval.arms_text import arms_text
 from eval.loaders import AUTO, FORMATS, load
-from eval.recall import DAYS
+from eval.recall import DAYS, age_bands
 from eval.replay import Progress
 from eval.terminal import harmless, print_json, say
 from eval.turns import parse_changes
@@ -61,6 +61,7 @@ def arms_command(
     Runs that are complete already are kept, unfinished ones are gone on with.
     """
     chosen = arms_named(arms)
+    age_bands(days)  # it is refused before anything is replayed
     changes: dict[str, Any] = dict(parse_changes(set_ or []))
     given = {"brain": brain, "search_mode": mode, "provider": provider}
     changes |= {key: value for key, value in given.items() if value is not None}

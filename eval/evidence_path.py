@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
 
-from eval.evidence import Fate, Stage
+from eval.evidence import Beside, Fate, Source, Stage
 from eval.explain import LAYER_NAMES, STAGE_WORDS
 from eval.turns import TurnView
 from memcore import Item, Layer, Reason
@@ -33,10 +33,12 @@ class Step(NamedTuple):
 class Way(NamedTuple):
     """Whether a layer has the message, and why not where it does not."""
 
-    layer: Layer
+    layer: Source
     has: bool
     why: str
 
+
+_SEARCHES = frozenset({Layer.EXCERPTS, Beside.GREP, Beside.TOOLS})
 
 STEPS = (
     "stored",
@@ -65,7 +67,7 @@ def path(view: TurnView, fate: Fate) -> list[Step]:
     """
     details = _details(view, fate)
     if fate.reached:
-        beside = Layer.EXCERPTS not in fate.layers
+        beside = _SEARCHES.isdisjoint(fate.layers)
         return [
             Step(name, State.ASIDE if beside and 0 < at < 5 else State.PASSED, details[at])
             for at, name in enumerate(STEPS)
@@ -127,13 +129,16 @@ def _before_it(view: TurnView, fate: Fate) -> str:
 
 def ways(view: TurnView, fate: Fate) -> list[Way]:
     """For each layer that can hold a message: whether it does, and why not."""
-    return [
+    found = [
         Way(Layer.LAST_EXCHANGE, *_history(view, fate, Layer.LAST_EXCHANGE)),
         Way(Layer.WINDOW, *_history(view, fate, Layer.WINDOW)),
         Way(Layer.SUMMARY, *_citing(view, fate, Layer.SUMMARY)),
         Way(Layer.NOTES, *_citing(view, fate, Layer.NOTES)),
         Way(Layer.EXCERPTS, *_excerpts(view, fate)),
     ]
+    if Beside.TOOLS in fate.layers:
+        found.append(Way(Beside.TOOLS, fate.reached, "" if fate.reached else _lost(fate)))
+    return found
 
 
 def _history(view: TurnView, fate: Fate, layer: Layer) -> tuple[bool, str]:
@@ -172,8 +177,9 @@ def _citing(view: TurnView, fate: Fate, layer: Layer) -> tuple[bool, str]:
 
 def _excerpts(view: TurnView, fate: Fate) -> tuple[bool, str]:
     if not fate.reached:
-        return False, _lost(fate)
-    if Layer.EXCERPTS in fate.layers:
+        by_tool = Beside.TOOLS in fate.layers
+        return False, "the layer is switched off" if by_tool else _lost(fate)
+    if not {Layer.EXCERPTS, Beside.GREP}.isdisjoint(fate.layers):
         return True, "it is quoted"
     mine = [hit for hit in _hits(view, Layer.EXCERPTS) if hit.id == fate.message]
     return False, _reason(mine[0]) if mine else "it was not needed"

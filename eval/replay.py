@@ -145,12 +145,7 @@ def replay(
         dataset, arm=arm, settings=settings, changes=changes, judge=judge, limit=limit, now=now
     )
     name = name if name is not None else run_name(dataset, arm, now())
-    if not name or Path(name).name != name or name == ".." or not name.isprintable():
-        raise RunError(
-            f"{name!r} is no name for a run: it is the name of a folder, neither empty nor a path, "
-            "without control characters"
-        )
-    return carry_out(made, out / name, on_progress, now)
+    return carry_out(made, out / checked_name(name), on_progress, now)
 
 
 def carry_out(
@@ -169,6 +164,16 @@ def carry_out(
 def run_name(dataset: Dataset, arm: str, started: datetime) -> str:
     """The name of a run that was given none: its dataset, its arm, and when it began."""
     return f"{plain_name(dataset)}-{arm}-{started:%Y%m%d-%H%M%S-%f}"
+
+
+def checked_name(name: str) -> str:
+    """The name of a run as it was given. Raises `RunError` where it is none."""
+    if not name or Path(name).name != name or name == ".." or not name.isprintable():
+        raise RunError(
+            f"{name!r} is no name for a run: it is the name of a folder, neither empty nor a path, "
+            "without control characters"
+        )
+    return name
 
 
 def plain_name(dataset: Dataset) -> str:

@@ -14,7 +14,7 @@ from eval.replay import Progress, replay
 from eval.runs import Run
 from eval.turns import find_question, load_turn, memory_at
 from memcore import Layer
-from tests.talks import asked, chatter, dataset, manifest_of, said, tables_of, talk
+from tests.talks import asked, at, chatter, dataset, manifest_of, said, tables_of, talk
 
 ON: dict[str, Any] = {"curator": True, "excerpts_cap": 0, "window_cap": 300}
 
@@ -108,3 +108,25 @@ def test_a_resumed_replay_counts_and_writes_the_same(tmp_path: Path) -> None:
     assert manifest_of(resumed.folder)["curator"] == manifest_of(whole.folder)["curator"]
     assert manifest_of(whole.folder)["curator"]["lines"] == 4
     assert tables_of(resumed.folder) == tables_of(whole.folder)
+
+
+def test_what_was_written_and_what_was_refused_stands_in_the_lines(run: Run) -> None:
+    lines = run.table("lines")
+    written = lines[lines["refused"].isna()]
+    assert written["key"].tolist() == ["page", "2026-03-01"]
+    assert written["line"].tolist()[0] == 'Ann: "I\'m allergic to wool."'
+    assert [list(cited) for cited in written["sources"]] == [["m3"], ["m7"]]
+    assert set(lines["thread"]) == {"main"}
+    assert set(lines["time"].map(lambda time: time.isoformat())) == {at(0.031).isoformat()}
+    assert len(lines) == 2
+
+
+def test_a_line_that_is_refused_keeps_its_reason(tmp_path: Path) -> None:
+    run = replay(dataset(curated()), tmp_path, changes={**ON, "note_size": 30}, name="run")
+    lines = run.table("lines")
+    counts = manifest_of(run.folder)["curator"]
+    assert counts["refused"] == len(lines) > 0
+    assert lines["key"].isna().all()
+    assert lines["refused"].str.len().min() > 0
+    assert [list(cited) for cited in lines["sources"]] == [[]] * len(lines)
+    assert any("allergic" in line for line in lines["line"])
