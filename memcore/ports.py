@@ -114,13 +114,8 @@ class Summarizer(Protocol):
     """What sums a conversation up: a model behind a prompt. May be called from any thread."""
 
     def summarize(self, messages: Sequence[Message], limit: int) -> str:
-        """What these messages say, as JSON text, laid out in at most `limit` characters:
-
-            {"lines": [{"text": "…", "sources": ["m1"]}]}
-
-        `sources` are ids of the messages given. A line stands below the day of the newest message
-        that it cites. Whatever it raises leaves the earlier summary as it was.
-        """
+        """What these messages say, in at most `limit` characters, as lines of the JSON text that
+        `Proposer.propose` returns. Whatever it raises leaves the earlier summary as it was."""
         ...
 
 
