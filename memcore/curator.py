@@ -40,8 +40,8 @@ class Written:
 @dataclass(frozen=True, slots=True)
 class Report:
     """What one pass did. `refused` are lines with the reason, secrets in them masked. With an
-    `error` nothing was written to notes and the cursor stands where it stood, unless it is the
-    summary's.
+    `error` nothing was written and the cursor stands where it stood; one that begins with
+    `no summary` is about the thread's summary alone.
 
     `waiting` says that a model was not asked because it failed lately; the error says with what and
     until when. `summary_refused` are lines left out of the thread's summary.

@@ -111,13 +111,24 @@ class Memory:
                     return report
             elif not failed:
                 return None
-            done = self.summaries.refresh(owner, thread)
         except MnemoscopeError as error:
-            return _with_error(report, mask(str(error)))
-        report = replace(report, summary_refused=done.refused)
-        if done.waiting:
-            report = _with_error(replace(report, waiting=True), done.waiting)
-        return report
+            return replace(report, error=mask(str(error)))
+        return self._with_summary(report, owner, thread)
+
+    def _with_summary(self, report: Report, owner: Owner, thread: str) -> Report:
+        """Refreshes the thread's summary; returns the report with what became of it."""
+        try:
+            done = self.summaries.refresh(owner, thread)
+            told, refused, waiting = done.waiting, done.refused, bool(done.waiting)
+        except MnemoscopeError as error:
+            told, refused, waiting = mask(str(error)), (), False
+        errors = [report.error, f"no summary: {told}" if told else ""]
+        return replace(
+            report,
+            error="; ".join(filter(None, errors)),
+            waiting=report.waiting or waiting,
+            summary_refused=refused,
+        )
 
     def remember(self, owner: Owner, text: str, page: bool = False) -> Note:
         """Appends a line to today's note, or rewrites the page; returns the note as it is now.
@@ -134,12 +145,6 @@ class Memory:
 
     def close(self) -> None:
         self.store.close()
-
-
-def _with_error(report: Report, error: str) -> Report:
-    """The report with one more error, where it does not have it already."""
-    errors = dict.fromkeys(one for one in (report.error, error) if one)
-    return replace(report, error="; ".join(errors))
 
 
 def open_memory(

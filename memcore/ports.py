@@ -114,12 +114,8 @@ class Summarizer(Protocol):
     """What sums a conversation up: a model behind a prompt. May be called from any thread."""
 
     def summarize(self, messages: Sequence[Message], limit: int) -> str:
-        """What these messages say, as JSON text, laid out in at most `limit` characters:
-
-            {"lines": [{"text": "…", "sources": ["m1"]}]}
-
-        `sources` are ids of messages given. What it raises leaves the earlier summary as it was.
-        """
+        """What these messages say, in at most `limit` characters, as lines of the JSON text that
+        `Proposer.propose` returns. Whatever it raises leaves the earlier summary as it was."""
         ...
 
 
@@ -130,8 +126,10 @@ class Toolbox(Protocol):
     def specs(self) -> Sequence[ToolSpec]: ...
 
     def run(self, name: str, arguments: Mapping[str, Any]) -> Outcome:
-        """What the call gave. Never raises: what is wrong is an outcome that the model can act on,
-        an unknown name and arguments of any kind too."""
+        """What the call gave. Never raises: what is wrong is an outcome that the model can act on.
+
+        An unknown name and arguments of any kind are answered too.
+        """
         ...
 
 

@@ -191,10 +191,9 @@ class Summaries:
             made = read(model.summarize(said, limit), said, limit, zone, self._check)
         except Exception as error:  # a model's client may raise anything
             self._attempts.failed(work, error)
-            told = f"{type(error).__name__}: {error}"
-            told = mask(self._attempts.reason(work) or told)
+            told = mask(self._attempts.reason(work) or f"{type(error).__name__}: {error}")
             # Without its cause, which may hold the secret that is masked here.
-            raise ProviderAnswer(f"no summary: {told}") from None
+            raise ProviderAnswer(told) from None
         self._attempts.succeeded(work)
         return made
 

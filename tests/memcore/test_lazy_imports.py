@@ -44,6 +44,12 @@ memory.compose(Owner("t", "a", "p"), "t1", "where is my blue kettle", "")
 memory.close()
 """
 
+WRITING = f"""
+import os
+os.environ.update(MNEMOSCOPE_CURATOR="true", MNEMOSCOPE_BRAIN="anthropic:m")
+{OPENING}
+"""
+
 NAMING = """
 from memcore import brain_named, embedder_named
 brain_named("openai:m@http://127.0.0.1:9/v1")
@@ -56,7 +62,7 @@ embedder_named("tfidf").embed(["tea"], "query")
 """
 
 
-@pytest.mark.parametrize("code", ["import memcore", OPENING, NAMING])
+@pytest.mark.parametrize("code", ["import memcore", OPENING, WRITING, NAMING])
 def test_nothing_heavy_is_loaded(code: str, tmp_path: Path) -> None:
     loaded = loaded_by(code, tmp_path)
     assert "memcore" in loaded
