@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import pandas as pd
@@ -12,7 +12,7 @@ from eval.answers import answers, failures, failures_in_words, measured_answers,
 from eval.arms import ARMS, FIRST
 from eval.recall import DAYS, age_bands, by_layer, measured, older_than, overall, questions
 from eval.runs import Run, records
-from eval.stats import mcnemar
+from eval.stats import mcnemar, share
 from memcore import MnemoscopeError
 
 _PARTS = ("hits", "count", "value", "low", "high")
@@ -33,6 +33,9 @@ class ArmsReport:
       it is not).
     - `layers`: `arm`, `run`, `layer` (the memory's, `tools` or `grep`), `hits`, `count`, `value`,
       `low`, `high`: old answers with evidence by it; one may count for several.
+    - `called`: for arms in which the search tool can be called, the old answers apart by whether it
+      was (`called`): `arm`, `run`, `called`, `count`, `some_` with `hits`, `value`, `low`, `high`,
+      and `right_` with the same where a brain answered.
     - `paired`: `arm`, `run`, `against`, `measure` (`some`, `all`, `right`), `count` of questions
       that both have, `gained` and `lost` against the other, `difference` of the shares, and `p` of
       McNemar's exact test.
@@ -43,12 +46,13 @@ class ArmsReport:
     days: int
     arms: pd.DataFrame
     layers: pd.DataFrame
+    called: pd.DataFrame
     paired: pd.DataFrame
     answers: pd.DataFrame
 
     def plain(self) -> dict[str, Any]:
         """The tables as plain values for JSON: lists of rows, null for what is missing."""
-        names = ("arms", "layers", "paired", "answers")
+        names = ("arms", "layers", "called", "paired", "answers")
         return {"days": self.days, **{name: rows_of(getattr(self, name)) for name in names}}
 
 
@@ -66,7 +70,7 @@ def compare_arms(runs: Sequence[Run], days: int = DAYS, against: str = FIRST) ->
     asked = {run.name: questions(run) for run in runs}
     given = {run.name: answers(run) for run in runs}
     other = next((run for run in runs if run.manifest["arm"] == against), None)
-    arms, layers, answered = [], [], []
+    arms, layers, called, answered = [], [], [], []
     paired: list[dict[str, Any]] = []
     for run in runs:
         key = {"arm": run.manifest["arm"], "run": run.name}
@@ -74,6 +78,7 @@ def compare_arms(runs: Sequence[Run], days: int = DAYS, against: str = FIRST) ->
         arms.append({**key, **_arm(run, asked[run.name], old)})
         layers += [{**key, **row} for row in records(by_layer(old))]
         mine = given[run.name]
+        called += [{**key, **row} for row in _by_call(run, old, mine)]
         for ages, part in (("all", mine), ("old", mine[mine["age_days"] >= days])):
             if (found := summary(part)) is not None:
                 answered.append({**key, "ages": ages, **_flat(found)})
@@ -85,6 +90,7 @@ def compare_arms(runs: Sequence[Run], days: int = DAYS, against: str = FIRST) ->
         days,
         pd.DataFrame(arms),
         pd.DataFrame(layers, columns=["arm", "run", "layer", *_PARTS]),
+        pd.DataFrame(called),
         pd.DataFrame(paired, columns=["arm", "run", "against", "measure", *_DIFFERENCE]),
         pd.DataFrame(answered),
     )
@@ -99,10 +105,6 @@ def _arm(run: Run, asked: pd.DataFrame, old: pd.DataFrame) -> dict[str, Any]:
     turns = run.query("SELECT avg(total + tool_characters) AS characters FROM {turns}")[
         "characters"
     ].iloc[0]
-    searched = run.query(
-        "SELECT count(DISTINCT (c.conversation, c.turn)) AS n FROM {calls} AS c "
-        "JOIN {questions} AS q USING (conversation, turn)"
-    )["n"].iloc[0]
     questions_alone = arm is not None and (
         arm.questions_only or (arm.policy is not None and run.manifest.get("brain") is not None)
     )
@@ -114,12 +116,46 @@ def _arm(run: Run, asked: pd.DataFrame, old: pd.DataFrame) -> dict[str, Any]:
         "cut": shares["cut"],
         "questions": len(asked),
         "measured": len(measured(asked)),
-        "searched": int(searched),
+        "searched": int(_searched(run, asked).sum()),
         "per_question": _mean(asked["characters"]),
         "tools_per_question": _mean(asked["tool_characters"]),
         "per_turn": None if questions_alone or pd.isna(turns) else round(float(turns), 1),
         "inconclusive": failures_in_words(failures(run)),
     }
+
+
+def _searched(run: Run, asked: pd.DataFrame) -> pd.Series[bool]:
+    """In which of these questions' turns the search tool was called."""
+    found = run.query(
+        "SELECT DISTINCT conversation, turn FROM {calls} WHERE name = 'search_messages'"
+    )
+    turns = set(zip(found["conversation"], found["turn"], strict=True))
+    keys = zip(asked["conversation"], asked["turn"], strict=True)
+    return pd.Series([key in turns for key in keys], asked.index, dtype=bool)
+
+
+def _by_call(run: Run, old: pd.DataFrame, given: pd.DataFrame) -> list[dict[str, Any]]:
+    """Old answers apart by whether the search tool was called; none where the arm has none."""
+    arm = ARMS.get(run.manifest["arm"])
+    if arm is None or arm.policy is None:
+        return []
+    graded = measured_answers(given) if len(given) else None
+    searched, rows = _searched(run, old), []
+    for called in (True, False):
+        part = old[searched == called]
+        row = {"called": called, "count": len(part)}
+        row |= _columns("some", int(part["some"].sum()), len(part))
+        if graded is not None:
+            mine = part.merge(
+                graded[["conversation", "turn", "right"]], on=["conversation", "turn"]
+            )
+            row |= _columns("right", int(mine["right"].sum()), len(part))
+        rows.append(row)
+    return rows
+
+
+def _columns(name: str, hits: int, count: int) -> dict[str, Any]:
+    return {f"{name}_{part}": value for part, value in asdict(share(hits, count)).items()}
 
 
 def _paired(other: Run, before: pd.DataFrame, after: pd.DataFrame) -> list[dict[str, Any]]:

@@ -35,6 +35,7 @@ def arms_text(report: ArmsReport) -> str:
     for row in rows_of(report.layers):
         by_run.setdefault(row["arm"], []).append(f"{row['layer']} {row['hits']}")
     lines += _aligned([(arm, ", ".join(parts)) for arm, parts in by_run.items()])
+    lines += _called_lines(report)
     if len(report.paired):
         lines += ["", "against the first search: the same questions, McNemar's exact test"]
         lines += _aligned([
@@ -48,6 +49,23 @@ def arms_text(report: ArmsReport) -> str:
     lines += [""] * bool(inconclusive)
     lines += [f"{row['arm']} is {row['inconclusive']}" for row in inconclusive]
     return "\n".join(lines)
+
+
+def _called_lines(report: ArmsReport) -> list[str]:
+    """Old answers where the search tool was called, and where it was not."""
+    rows = [
+        (
+            row["arm"],
+            "called" if row["called"] else "not called",
+            f"evidence there: {_told(row, 'some')}",
+            f"right: {_told(row, 'right')}" if row.get("right_value") is not None else "",
+        )
+        for row in rows_of(report.called)
+        if row["count"]
+    ]
+    return ["", "where the search tool was called, and where it was not", *_aligned(rows)] * bool(
+        rows
+    )
 
 
 def _answer_lines(row: dict[str, Any], days: int) -> list[str]:

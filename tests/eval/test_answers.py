@@ -192,6 +192,16 @@ def test_the_arms_set_it_side_by_side(server: BrainServer, tmp_path: Path) -> No
     }  # fmt: skip
     assert old["both_hits"].to_dict() == old["right_hits"].to_dict()
     assert old.loc["no-search", "absent_wrong"] == 1
+    called = made.called.set_index(["arm", "called"])
+    assert called.loc[("tool-only", True), ["count", "some_hits", "right_hits"]].tolist() == [
+        1,
+        1,
+        1,
+    ]
+    assert called.loc[("tool-only", False), "count"] == 0
+    told = arms_text(made)
+    assert "where the search tool was called, and where it was not" in told
+    assert "tool-only    called  evidence there: 100.0%" in told
     right = made.paired[made.paired["measure"] == "right"].set_index("arm")
     assert right["lost"].to_dict() == {"no-search": 1, "tool-only": 0, "tool-always": 0}
     arms = made.arms.set_index("arm")
