@@ -103,17 +103,22 @@ class Attempts:
             self._works[work] = found
             while len(self._works) > _WORKS:
                 self._works.popitem(last=False)
+        # Also where the provider failed: it may have done so at this very text, and will again.
+        found.failed(error)
         if _of_provider(error):
             self._provider.failed(error)
         else:
             self._provider.succeeded()
-            found.failed(error)
 
     def succeeded(self, work: Hashable) -> None:
         """The model did this work."""
+        self.forget(work)
+        self._provider.succeeded()
+
+    def forget(self, work: Hashable) -> None:
+        """This work need not be done any more."""
         with self._lock:
             self._works.pop(work, None)
-        self._provider.succeeded()
 
     def _new(self) -> Backoff:
         return Backoff(self._clock, FIRST_PASS, LONGEST_PASS, FIRST_PASS)

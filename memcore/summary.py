@@ -100,6 +100,7 @@ class Summaries:
         failed is not asked again for a while.
         """
         limit = min(SUMMARY_SIZE, self._settings.summary_cap) - render.cost_of(Layer.SUMMARY)
+        work = (READER, owner, thread)
         with self._store.reading() as parts:
             earlier = parts.state.summary(owner, thread)
             before = parts.state.cursor(owner, thread, READER)
@@ -109,6 +110,7 @@ class Summaries:
             cited = parts.messages.get(owner, earlier.sources) if earlier else []
             whole = earlier is None or len(cited) == len(earlier.sources)
             if limit <= 0 or (whole and not passed):
+                self._attempts.forget(work)
                 return Refreshed(earlier)
             new = parts.messages.span(owner, thread, passed[0], passed[-1]) if passed else []
         if not whole:
@@ -119,7 +121,6 @@ class Summaries:
             key=lambda one: one.place,
         )
         said = [one for one in told if one.role != "tool"]
-        work = (READER, owner, thread)
         if self._summarizer is None or not said:
             made = extract(said, limit, self._settings.zone)
         elif reason := self._attempts.reason(work):

@@ -104,3 +104,18 @@ def test_works_that_failed_long_ago_are_forgotten(clock: SettableClock) -> None:
         attempts.failed(number, ProviderAnswer("no JSON"))
     assert not attempts.unfinished(0)
     assert attempts.unfinished(1_499)
+
+
+def test_a_text_at_which_the_provider_fails_each_time_hardly_delays_the_others(
+    clock: SettableClock,
+) -> None:
+    attempts = Attempts(clock)
+    tried = 0
+    for _ in range(120):
+        if not attempts.reason("poison"):
+            tried += 1
+            attempts.failed("poison", ProviderRefused("the prompt does not fit"))
+        later(clock, FIRST_PASS)
+        assert attempts.reason("other") == ""
+        attempts.succeeded("other")
+    assert tried < 10

@@ -284,6 +284,20 @@ def test_what_a_model_summed_up_of_a_message_that_is_gone_goes_before_it_is_aske
         assert mind.summaries.get(ANNA, "t1") is None
 
 
+def test_what_another_process_has_summed_up_is_not_tried_again() -> None:
+    mind = talking(Sums(RuntimeError("down")))
+    other = Memory(mind.store, mind.settings, mind.clock)
+    fill(mind, *talk(40))
+    report = mind.after_turn(ANNA, "t1")
+    assert report is not None
+    assert report.error.startswith("no summary: RuntimeError: down; not asked again before")
+    other.summaries.refresh(ANNA, "t1")
+    again = mind.after_turn(ANNA, "t1")
+    assert again is not None
+    assert (again.error, again.waiting) == ("", False)
+    assert mind.after_turn(ANNA, "t1") is None
+
+
 def test_a_model_is_not_asked_to_sum_up_tool_output() -> None:
     mind = talking(model := Sums(Line("Nothing.")))
     fill(mind, *(say(f"t{n}", "x" * 300, n, "tool") for n in range(9)), *talk(2, 2))
