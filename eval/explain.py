@@ -78,7 +78,8 @@ def _found(fates: Sequence[Fate]) -> str:
             "that it tells the answer is judged by its words alone."
         )
     if not lost:
-        return f"It IS in this prompt: {where}."
+        by_tool = any(Beside.TOOLS in fate.layers for fate in fates)
+        return f"It IS in this prompt{' or in what a tool returned' if by_tool else ''}: {where}."
     worst = min(lost, key=lambda fate: list(Stage).index(fate.stage))
     reason = loss_in_words(worst)
     if not reached:

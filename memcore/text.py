@@ -159,7 +159,8 @@ def query_stems(text: str) -> list[str]:
 
 def _is_stop_word(word: str) -> bool:
     """Whether a normalised word is a stop word, alone or before an apostrophe (what's, we'll)."""
-    return word in stop_words() or word.partition("'")[0] in stop_words()
+    first, _, rest = word.partition("'")
+    return word in stop_words() or (first in stop_words() and not any(map(str.isdigit, rest)))
 
 
 def real_words(text: str) -> list[str]:

@@ -4,6 +4,9 @@ a judge that grades the answers."""
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +22,7 @@ from eval.judge import PROMPT_SHA256, VERSION, verdict
 from eval.overview import first_choice, overview
 from eval.recall import report
 from eval.replay import Progress, replay
-from eval.runs import Run, list_runs, records
+from eval.runs import Run, inspect_run, list_runs, records
 from eval.text_report import recall_text, turn_text
 from eval.turns import find_question, load_turn
 from tests.brain_server import (
@@ -48,6 +51,7 @@ from tests.talks import (
 
 KEY = "sk-verysecret0123456789abcdef"
 NARROW = {"window_cap": 500}
+ROOT = Path(__file__).resolve().parents[2]
 UNKNOWN = "I do not know."
 
 
@@ -435,6 +439,23 @@ class Interrupted(Exception):
     """Somebody broke it off."""
 
 
+KILLED = """
+import os, signal, sys
+from eval.loaders import load
+from eval.replay import replay
+from pathlib import Path
+
+def kill(progress):
+    if progress.conversation == "boris":
+        os.kill(os.getpid(), signal.SIGKILL)
+
+file, out, brain, judge = sys.argv[1:]
+changes = {"window_cap": 500, "brain": brain}
+replay(load(file), Path(out), arm="tool-always", changes=changes, judge=judge, name="run",
+       on_progress=kill)
+"""
+
+
 def test_what_was_answered_is_not_asked_again(
     server: BrainServer, tmp_path: Path, command: Command
 ) -> None:
@@ -445,17 +466,14 @@ def test_what_was_answered_is_not_asked_again(
     asked_for_all = len(server.requests)
     server.requests.clear()
 
-    def stop(progress: Progress) -> None:
-        if progress.conversation == "boris":
-            raise Interrupted
-
-    given = {**NARROW, "brain": brain_of(server)}
     judge = brain_of(server, model="judge")
-    from eval.loaders import load
-
-    with pytest.raises(Interrupted):
-        replay(load(str(file)), out, arm="tool-always", changes=given, judge=judge, name="run",
-               on_progress=stop)  # fmt: skip
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED, file, out, brain_of(server), judge],
+        cwd=ROOT,
+        capture_output=True,
+    )
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert inspect_run(out / "run").problem.startswith("unfinished: 1 of 2")
     before = len(server.requests)
     server.requests.clear()
     status, _, err = command("replay", "--resume", out / "run")
