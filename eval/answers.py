@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 
 from eval.grading import FAILED
-from eval.runs import Tables
+from eval.runs import Run, Tables
 from eval.stats import share
 
 
@@ -34,14 +34,20 @@ def failed(given: pd.DataFrame) -> pd.Series[bool]:
     return given["stopped"].isin(FAILED)
 
 
-def failures(run: Tables) -> dict[str, int]:
-    """What makes a run inconclusive: calls that failed, by who failed; empty where none did."""
+def failures(run: Tables, failed_passes: int = 0) -> dict[str, int]:
+    """What makes a run inconclusive: calls that failed, by who failed; empty where none did.
+
+    `failed_passes` are the curator's; a complete run knows them itself.
+    """
     given = answers(run)
+    if isinstance(run, Run):
+        failed_passes = (run.manifest.get("curator") or {}).get("failed", 0)
     turns = run.query("SELECT count(*) AS n FROM {turns} WHERE provider_error <> ''")["n"].iloc[0]
     counts = {
         "answers that the brain failed": int(failed(given).sum()),
         "answers that the judge failed": int((given["judge_error"] != "").sum()),
         "turns that the embedding provider failed": int(turns),
+        "passes that the curator failed": failed_passes,
     }
     return {what: count for what, count in counts.items() if count}
 

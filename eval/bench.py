@@ -65,7 +65,7 @@ def bench_replay(source: str | None = None) -> dict[str, Any]:
     dataset = load(source or "shop")
     with tempfile.TemporaryDirectory(prefix="mnemoscope-bench-") as folder:
         began = clocks.perf_counter()
-        run = replay(dataset, Path(folder))
+        run = replay(dataset, Path(folder), changes={"brain": None})
         seconds = clocks.perf_counter() - began
         size = sum(path.stat().st_size for path in run.folder.iterdir())
     turns = run.manifest["results"]["turns"]
@@ -89,7 +89,7 @@ def bench_runs(turns: int = 50_000, say: Callable[[str], None] = lambda _: None)
         out = Path(folder)
         say(f"replaying {turns:,} turns …")
         began = clocks.perf_counter()
-        run = replay(dataset, out, settings=Settings(search_depth=20))
+        run = replay(dataset, out, settings=Settings(search_depth=20, brain=None))
         replayed = clocks.perf_counter() - began
         began = clocks.perf_counter()
         listed = list_runs(out)

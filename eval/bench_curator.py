@@ -74,7 +74,7 @@ def _replayed(source: str | None, curated: bool) -> float:
     dataset = load(source or "shop")
     with tempfile.TemporaryDirectory(prefix="mnemoscope-bench-") as folder:
         began = clocks.perf_counter()
-        run = replay(dataset, Path(folder), changes={"curator": curated})
+        run = replay(dataset, Path(folder), changes={"curator": curated, "brain": None})
         seconds = clocks.perf_counter() - began
     turns: int = run.manifest["results"]["turns"]
     return round(turns / seconds, 1)

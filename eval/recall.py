@@ -223,11 +223,11 @@ def coverage(asked: pd.DataFrame) -> dict[str, int]:
     }
 
 
-def headline(run: Tables) -> dict[str, Any]:
+def headline(run: Tables, failed_passes: int = 0) -> dict[str, Any]:
     """What a list of runs shows: old answers reached, characters a turn, layers that failed, turns
     that the provider failed, how a brain's answers fared, and whether calls that failed make the
-    run inconclusive."""
-    asked, failed = questions(run), failures(run)
+    run inconclusive. `failed_passes` are the curator's."""
+    asked, failed = questions(run), failures(run, failed_passes)
     old = older_than(asked)
     turns = run.query(
         "SELECT count(*) AS turns, coalesce(avg(total + tool_characters), 0) AS characters, "

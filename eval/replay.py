@@ -232,13 +232,14 @@ def _replay_into(
         writer.write_part(number, pieces, refused, passes.counts)
         done += sizes[number]
     writer.join()
+    curated = writer.counts() if plan.settings.curator else None
     writer.finish(
         {
             "finished": now().isoformat(),
             "duration_seconds": round(clocks.perf_counter() - began, 3),
             "refused": writer.refused(),
-            "curator": writer.counts() if plan.settings.curator else None,
-            "results": headline(Tables(writer.folder)),
+            "curator": curated,
+            "results": headline(Tables(writer.folder), (curated or {}).get("failed", 0)),
         }
     )
 

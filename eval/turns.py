@@ -15,7 +15,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from eval.arms import Arm, arm_named, in_one_thread
-from eval.curating import Host, Passes
+from eval.curating import CuratedLine, Host, Passes, RecordedLines
 from eval.dataset import ConversationRecord, QuestionRecord, from_line
 from eval.evidence import Fate, Stage, source_named
 from eval.happenings import Replayed, VirtualClock, happen, happenings, turn_message
@@ -284,7 +284,11 @@ def settings_of(run: Run, talk: ConversationRecord) -> Settings:
 
 
 def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
-    """Builds the memory up to a turn, with the run's own settings. Raises `NotFound`."""
+    """Builds the memory up to a turn, with the run's own settings. Raises `NotFound`.
+
+    No model is asked: what one wrote to the notes is taken from the run, and a summary is made
+    without one.
+    """
     arm = arm_named(run.manifest["arm"])
     talk = load_conversation(run, conversation)
     talk = in_one_thread(talk) if arm.one_thread else talk
@@ -293,7 +297,12 @@ def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
     embedder = provided(settings.provider).embedder if settings.provider else None
     if not isinstance(embedder, LearningEmbedder):
         embedder = None  # it may come later, with all texts at once
-    memory = Memory(InMemoryStore(), arm.memory_settings(settings), clock, embedder)
+    proposer = None
+    if settings.brain and settings.curator:
+        proposer = RecordedLines(_written(run, conversation))
+    settings = settings.vary(brain=None)
+    given = arm.memory_settings(settings)
+    memory = Memory(InMemoryStore(), given, clock, embedder, proposer=proposer)
     state = Replayed(memory, Host(memory, talk.owner, Passes()))
     number = -1
     for happening in happenings(talk):
@@ -307,6 +316,26 @@ def memory_at(run: Run, conversation: str, turn: int) -> MemoryAt:
             calls = _calls(run, conversation, turn)
             return MemoryAt(state, talk, arm, settings, clock, message, question, calls)
     raise NotFound(f"run {run.name} has no turn {turn} of conversation {conversation!r}")
+
+
+def _written(run: Run, conversation: str) -> list[CuratedLine]:
+    """The lines that the curator wrote in a conversation, in order."""
+    found = run.query(
+        "SELECT time, thread, key, line, sources FROM {lines} "
+        "WHERE conversation = ? AND refused IS NULL",
+        [conversation],
+    )
+    return [
+        CuratedLine(
+            row["time"],
+            row["thread"],
+            row["key"],
+            row["line"],
+            tuple(map(str, row["sources"])),
+            None,
+        )
+        for row in records(found)
+    ]
 
 
 def _calls(run: Run, conversation: str, turn: int) -> tuple[Asked, ...]:

@@ -126,7 +126,7 @@ class Memory:
         return replace(
             report,
             error="; ".join(filter(None, errors)),
-            waiting=report.waiting or waiting,
+            waiting=report.waiting or (waiting and not report.error),
             summary_refused=refused,
         )
 
