@@ -66,10 +66,17 @@ def arms_reached(table: pd.DataFrame, chosen: str, days: int) -> go.Figure:
         figure.add_trace(bar, 1, 2)
     figure.update_layout(**_layout(rows, places, chosen))
     figure.update_xaxes(
-        range=[0, 1.34], tickformat=".0%", tickvals=[0, 0.25, 0.5, 0.75, 1], row=1, col=1
+        range=[0, 1.34],
+        showgrid=True,
+        tickformat=".0%",
+        tickvals=[0, 0.25, 0.5, 0.75, 1],
+        row=1,
+        col=1,
     )
     most = max((row["per_question"] for row in rows), default=0)
-    figure.update_xaxes(range=[0, 1.25 * most or 1], nticks=4, tickformat=",.0f", row=1, col=2)
+    figure.update_xaxes(
+        range=[0, 1.25 * most or 1], showgrid=False, nticks=4, tickformat=",.0f", row=1, col=2
+    )
     return _finished(figure, places, int(table["yardstick"].sum()))
 
 
@@ -91,7 +98,12 @@ def arms_by_layer(layers: pd.DataFrame, table: pd.DataFrame, chosen: str) -> go.
         hits = [values.get((row["run"], str(source))) for row in rows]
         figure.add_trace(_by_source(source, rows, places, hits), 1, column)
         figure.update_xaxes(
-            range=[0, 1.3], tickformat=".0%", tickvals=[0, 0.5, 1], row=1, col=column
+            range=[0, 1.3],
+            showgrid=False,
+            tickformat=".0%",
+            tickvals=[0, 0.5, 1],
+            row=1,
+            col=column,
         )
     figure.update_layout(**_layout(rows, places, chosen, legend=False))
     return _finished(figure, places, int(table["yardstick"].sum()))
@@ -254,7 +266,7 @@ def _finished(figure: go.Figure, places: list[float], yardsticks: int) -> go.Fig
     for number, title in enumerate(titles):
         axis = figure.layout[f"xaxis{number + 1 if number else ''}"]
         title.update(x=axis.domain[0], xanchor="left", font_size=13)
-    figure.update_xaxes(showgrid=True, gridcolor=GRID, zerolinecolor=GRID, automargin=True)
+    figure.update_xaxes(gridcolor=GRID, zerolinecolor=GRID, automargin=True)
     figure.update_yaxes(showgrid=False, zeroline=False)
     if 0 < yardsticks < len(places):
         between = (places[-yardsticks - 1] + places[-yardsticks]) / 2

@@ -58,7 +58,7 @@ def show() -> None:
 def inconclusive(run: Run) -> None:
     """Says, before anything else, that calls failed in this run."""
     if why := failures_in_words(failures(run)):
-        says = wording.RECALL_INCONCLUSIVE.format(why=escaped(why))
+        says = wording.RUN_INCONCLUSIVE.format(why=escaped(why))
         st.warning(says, icon=":material/warning:")
 
 

@@ -19,6 +19,10 @@ RUN_NOT_USABLE = "The run in the address cannot be opened:"
 CHOOSE_RUN = "choose another run"
 RUN_UNUSABLE = "This run cannot be opened:"
 RUN_CANNOT_OPEN = "This run cannot be opened. Choose another one, or replay the dataset again:"
+RUN_INCONCLUSIVE = (
+    "This run is {why}. Calls that failed stay in every count, so its shares may be too "
+    "low. Replay it when what failed answers again."
+)
 FIGURE_HTML = "Figure (HTML)"
 
 DEMO_PROGRESS = "First start: replaying the bundled conversations once, in seconds; arm {arm} …"
@@ -35,10 +39,11 @@ RUNS_BEST = (
     "reached, at {characters} characters a {per}."
 )
 RUNS_BEST_DETAIL = "{hits} of {count} such answers stood in the prompt; 95% interval {interval}."
-RUNS_YARDSTICK = (
-    "The yardstick {arm}, sending everything said so far, reaches {share} at {characters} "
-    "characters a {per}."
-)
+RUNS_YARDSTICK = "The yardstick {arm}{what} reaches {share} at {characters} characters a {per}."
+YARDSTICKS = {
+    "full-context": ", sending everything said so far,",
+    "grep": ", a plain substring search in the search’s place,",
+}
 RUNS_ONLY_YARDSTICK = "Only a yardstick has been replayed on {dataset} so far."
 RUNS_NOTHING_MEASURED = "No finished run has measured an old answer yet."
 RUNS_NOTHING_MEASURED_DETAIL = (
@@ -249,10 +254,6 @@ RECALL_NOTHING = "There is nothing to measure in this run."
 RECALL_NOTHING_DETAIL = (
     "None of its {count} questions names the messages that answer it. Its turns can be read all "
     "the same."
-)
-RECALL_INCONCLUSIVE = (
-    "This run is {why}. Calls that failed stay in every count, so its shares may be too "
-    "low. Replay it when what failed answers again."
 )
 RECALL_BROKEN = "The tables of this run cannot be read:"
 
