@@ -85,16 +85,23 @@ def first_choice(found: Sequence[RunInfo]) -> str | None:
 def comparable(found: Sequence[RunInfo], run: str) -> list[RunInfo]:
     """The complete runs of the same dataset as `run`: the newest of each arm and changed settings.
 
-    `run` itself is always among them, and first; the others follow newest first.
+    `run` itself is always among them, and first; the others follow newest first. Runs of the first
+    conversations alone are of other data than those of all.
     """
     own = next((info for info in found if info.name == run and info.complete), None)
     if own is None:
         return []
     chosen = {_kind(own): own}
     for info in found:
-        if info.complete and _digest(info) == _digest(own):
+        if info.complete and _data(info) == _data(own):
             chosen.setdefault(_kind(info), info)
     return list(chosen.values())
+
+
+def of_same_settings(found: Sequence[RunInfo]) -> list[RunInfo]:
+    """Those of `comparable`'s runs that differ from the first by their arm alone, that one
+    included: what may be set side by side by arm."""
+    return [info for info in found if changed_in_words(info) == changed_in_words(found[0])]
 
 
 def changed_in_words(info: RunInfo) -> str:
@@ -146,8 +153,8 @@ def _kind(info: RunInfo) -> tuple[str, str]:
     return str(info.manifest.get("arm")), changed_in_words(info)
 
 
-def _digest(info: RunInfo) -> Any:
-    return _get(info.manifest, "dataset", "sha256")
+def _data(info: RunInfo) -> tuple[Any, Any]:
+    return _get(info.manifest, "dataset", "sha256"), _get(info.manifest, "limit")
 
 
 def _row(info: RunInfo) -> dict[str, Any]:

@@ -52,6 +52,13 @@ def percent(value: float | None) -> str:
     return f"{value:.0%}"
 
 
+def p_value(p: float | None) -> str:
+    """A p as it is told: two figures, and nothing below one in ten thousand."""
+    if p is None or p != p:
+        return "–"
+    return "<0.0001" if p < 0.0001 else f"{p:.2g}"
+
+
 def interval(low: float | None, high: float | None) -> str:
     """An interval of shares in whole percent: `56–73%`."""
     if low is None or high is None or low != low or high != high:

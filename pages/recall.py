@@ -10,18 +10,17 @@ import streamlit as st
 
 from eval import figures
 from eval import recall as measures
+from eval.answers import failures, failures_in_words
 from eval.cutoff_turn import MODES
 from eval.errors import RunError
 from eval.evidence import Stage
 from eval.explain import STAGE_WORDS, source_in_words
-from eval.overview import changed_in_words, comparable
 from eval.runs import Run
 from eval.stats import interval, percent
-from pages.shared import door, recall_tables, wording, workbench
+from pages.shared import door, recall_arms, recall_tables, wording, workbench
 from pages.shared.workbench import escaped
 
 LARGEST_DAYS = 3_650
-MOST_ARMS = 12
 FEW = 20
 
 
@@ -39,13 +38,14 @@ def show() -> None:
         days = _choose_days(days_place)
         whole = _choose_scope(scope_place, days)
         with answer_place:
+            inconclusive(run)
             if not answer(asked, days):
                 st.page_link(
                     "pages/turn.py", label=wording.OPEN_TURN, query_params={"run": run.name}
                 )
                 return
         curve(asked, days, run.name)
-        side_by_side(run, days)
+        recall_arms.show(run, days)
         scope = asked if whole else measures.older_than(asked, days)
         name = f"{run.name}-{'all' if whole else f'{days}-days'}"
         lost_answers(run, scope, name)
@@ -53,6 +53,13 @@ def show() -> None:
         rest(run, asked, days)
     except RunError as error:
         workbench.failure(wording.RECALL_BROKEN, error)
+
+
+def inconclusive(run: Run) -> None:
+    """Says, before anything else, that calls failed in this run."""
+    if why := failures_in_words(failures(run)):
+        says = wording.RUN_INCONCLUSIVE.format(why=escaped(why))
+        st.warning(says, icon=":material/warning:")
 
 
 def answer(asked: pd.DataFrame, days: int) -> bool:
@@ -96,41 +103,6 @@ def curve(asked: pd.DataFrame, days: int, name: str) -> None:
     workbench.figure(figures.recall_by_age(bands, days), f"{name}-by-age", wording.RECALL_CURVE_ALT)
     with st.expander(wording.AS_TABLE):
         recall_tables.shares_table(bands, "age", f"{name}-by-age-table")
-
-
-def side_by_side(run: Run, days: int) -> None:
-    """The newest run of every arm on the same dataset."""
-    st.subheader(wording.RECALL_ARMS)
-    found = comparable(workbench.runs(), run.name)
-    panels, rows = [], []
-    for info in found[:MOST_ARMS]:
-        try:
-            asked = workbench.questions_of(workbench.open_run(info))
-        except RunError as error:
-            workbench.failure(wording.RECALL_ARMS_SKIPPED, error, warning=True)
-            continue
-        arm, changed = str(info.manifest.get("arm")), changed_in_words(info)
-        old = measures.overall(measures.older_than(asked, days))
-        price, chosen = measures.characters_per_question(asked), info.name == run.name
-        bands = measures.by_age(asked, days)
-        panels.append(figures.Panel(arm, changed, bands, old, price, chosen))
-        rows.append(
-            {wording.COLUMN_ARM: arm, wording.COLUMN_CHANGED: changed or wording.NO_CHANGES}
-            | old
-            | {"characters": price, wording.GROUP_RUN: info.name}
-        )
-    if len(panels) < 2:
-        st.markdown(wording.RECALL_ARMS_ONE)
-        return
-    st.caption(wording.RECALL_ARMS_CAPTION)
-    workbench.figure(figures.arms(panels, days), f"{run.name}-arms-{days}", wording.RECALL_ARMS_ALT)
-    if len(found) > MOST_ARMS:
-        st.caption(wording.RECALL_ARMS_MORE.format(count=len(found) - MOST_ARMS))
-    table = pd.DataFrame(rows)
-    table[wording.LOST_OPEN] = [
-        workbench.link("recall", run=name, days=days) for name in table[wording.GROUP_RUN]
-    ]
-    recall_tables.shares_table(table, wording.COLUMN_ARM, f"{run.name}-arms-{days}-table")
 
 
 def lost_answers(run: Run, scope: pd.DataFrame, name: str) -> None:

@@ -55,7 +55,9 @@ def answer(table: pd.DataFrame) -> None:
         says = wording.RUNS_NOTHING_MEASURED
         more = wording.RUNS_NOTHING_MEASURED_DETAIL.format(days=DAYS)
     for row in yardsticks:
-        more += " " + wording.RUNS_YARDSTICK.format(**run_table.in_words(row))
+        more += " " + wording.RUNS_YARDSTICK.format(
+            what=wording.YARDSTICKS.get(row["arm"], ""), **run_table.in_words(row)
+        )
     st.markdown(f"### {says}")
     if more:
         st.markdown(more, help=wording.RUNS_REACHED_HELP)
@@ -100,6 +102,9 @@ def details(info: RunInfo, row: pd.Series[Any]) -> None:
         st.caption(wording.CHOSEN)
         st.text(info.name)
         if info.complete:
+            if row["inconclusive"]:
+                says = wording.RUN_INCONCLUSIVE.format(why=workbench.escaped(row["inconclusive"]))
+                st.warning(says, icon=":material/warning:")
             measured = row["reached"] == row["reached"]
             says = wording.CHOSEN_WORDS if measured else wording.CHOSEN_UNMEASURED
             st.markdown(says.format(**run_table.in_words(row)))

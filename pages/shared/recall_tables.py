@@ -12,18 +12,12 @@ from pages.shared import wording, workbench
 
 def shares_table(table: pd.DataFrame, first: str, name: str) -> None:
     """A table of shares with their intervals and counts; `first` names its rows."""
-    shown = {
-        name: table[name] for name in (first, wording.COLUMN_CHANGED, wording.LOST_OPEN)
-        if name in table
-    }  # fmt: skip
-    shown["count"] = table["count"]
+    shown = {first: table[first], "count": table["count"]}
     for which in ("some", "all"):
         shown[which] = table[f"{which}_value"].astype(float) * 100
         pairs = zip(table[f"{which}_low"], table[f"{which}_high"], strict=True)
         shown[f"{which}_interval"] = [interval(*pair) for pair in pairs]
     shown["characters"] = table["characters"]
-    if wording.GROUP_RUN in table:
-        shown[wording.GROUP_RUN] = table[wording.GROUP_RUN]
     column = st.column_config
     share = {"min_value": 0, "max_value": 100, "format": "%.0f%%", "width": 150}
     st.dataframe(
@@ -39,9 +33,6 @@ def shares_table(table: pd.DataFrame, first: str, name: str) -> None:
             "all": column.ProgressColumn(wording.GROUP_ALL, color="gray", **share),
             "all_interval": f"{wording.COLUMN_INTERVAL} ",
             "characters": column.NumberColumn(wording.GROUP_CHARACTERS, format="%,.0f"),
-            wording.LOST_OPEN: column.LinkColumn(
-                wording.OPEN, display_text=wording.LOST_OPEN_TEXT, width=70
-            ),
         },
     )
     workbench.download(wording.RUNS_DOWNLOAD, table, name)

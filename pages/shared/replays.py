@@ -112,7 +112,9 @@ def form(folder: Path) -> None:
         one, two, three, four = st.columns([2, 3, 4, 1.6])
         chosen = one.selectbox(wording.REPLAY_DATASET, bundled())
         path = two.text_input(wording.REPLAY_PATH, help=wording.REPLAY_PATH_HELP)
-        arm = three.selectbox(wording.REPLAY_ARM, list(ARMS), format_func=_arm_in_words)
+        arm = three.selectbox(
+            wording.REPLAY_ARM, list(ARMS), format_func=_arm_in_words, help=_all_arms()
+        )
         format = four.selectbox(
             wording.REPLAY_FORMAT, [AUTO, *FORMATS], help=wording.REPLAY_FORMAT_HELP
         )
@@ -246,6 +248,13 @@ def _cutoffs() -> tuple[Cutoff, ...]:
 
 def _arm_in_words(name: str) -> str:
     return f"{name}: {ARMS[name].about}"
+
+
+def _all_arms() -> str:
+    """Every arm in full, as a list: the options are cut off where they are long."""
+    told = [f"- **{workbench.escaped(one.name)}**: {workbench.escaped(one.about)}"
+            for one in ARMS.values()]  # fmt: skip
+    return "\n".join(told)
 
 
 def _left(seconds: float | None) -> str:

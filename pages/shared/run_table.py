@@ -83,12 +83,13 @@ def _characters(row: dict[str, Any]) -> str:
 def _errors(row: dict[str, Any]) -> str:
     if row["state"] != "complete":
         return "–"
-    found = []
+    found = [row["inconclusive"]] if row["inconclusive"] else []
     if row["failed_layers"] > 0:
         one = row["failed_layers"] == 1
         words = wording.ONE_FAILED_LAYER if one else wording.FAILED_LAYERS
         found.append(words.format(count=_count(row["failed_layers"])))
-    if row["provider_errors"] > 0:
+    # What makes a run inconclusive counts those turns already.
+    if row["provider_errors"] > 0 and not row["inconclusive"]:
         one = row["provider_errors"] == 1
         words = wording.ONE_WITHOUT_PROVIDER if one else wording.WITHOUT_PROVIDER
         found.append(words.format(count=_count(row["provider_errors"])))

@@ -1,4 +1,5 @@
-"""Every word of the interface, in one place (the Turn page's stand in `wording_turn`).
+"""Every word of the interface, in one place (those of the Turn and Calibrate pages, and
+of the arms side by side, stand in `wording_turn`, `wording_calibrate`, `wording_arms`).
 
 Texts with `**` or backticks are ours and are read as Markdown; what is put into them goes through
 `workbench.escaped` first.
@@ -18,6 +19,10 @@ RUN_NOT_USABLE = "The run in the address cannot be opened:"
 CHOOSE_RUN = "choose another run"
 RUN_UNUSABLE = "This run cannot be opened:"
 RUN_CANNOT_OPEN = "This run cannot be opened. Choose another one, or replay the dataset again:"
+RUN_INCONCLUSIVE = (
+    "This run is {why}. Calls that failed stay in every count, so its shares may be too "
+    "low. Replay it when what failed answers again."
+)
 FIGURE_HTML = "Figure (HTML)"
 
 DEMO_PROGRESS = "First start: replaying the bundled conversations once, in seconds; arm {arm} …"
@@ -34,10 +39,11 @@ RUNS_BEST = (
     "reached, at {characters} characters a {per}."
 )
 RUNS_BEST_DETAIL = "{hits} of {count} such answers stood in the prompt; 95% interval {interval}."
-RUNS_YARDSTICK = (
-    "The yardstick {arm}, sending everything said so far, reaches {share} at {characters} "
-    "characters a {per}."
-)
+RUNS_YARDSTICK = "The yardstick {arm}{what} reaches {share} at {characters} characters a {per}."
+YARDSTICKS = {
+    "full-context": ", sending everything said so far,",
+    "grep": ", a plain substring search in the search’s place,",
+}
 RUNS_ONLY_YARDSTICK = "Only a yardstick has been replayed on {dataset} so far."
 RUNS_NOTHING_MEASURED = "No finished run has measured an old answer yet."
 RUNS_NOTHING_MEASURED_DETAIL = (
@@ -254,7 +260,6 @@ RECALL_BROKEN = "The tables of this run cannot be read:"
 RECALL_EMPTY = "There is no question to count here. Choose fewer days, or all ages."
 AS_TABLE = "As a table"
 RECALL_SCOPE_HELP = "What the funnel, the list of lost answers and the tables beneath count."
-RECALL_ARMS_MORE = "{count} further runs of this dataset are left out."
 RECALL_LOST_DOWNLOAD = "All lost answers (CSV)"
 GROUP_AGE = "Age, days"
 RECALL_CURVE = "By age of the answer"
@@ -263,16 +268,6 @@ RECALL_CURVE_CAPTION = (
     "counts as old."
 )
 RECALL_CURVE_ALT = "Share of questions that reached the prompt, by age of the answer"
-RECALL_ARMS = "The arms side by side"
-RECALL_ARMS_CAPTION = (
-    "The newest run of each arm on the same dataset, and what each costs. full-context is the "
-    "yardstick: everything said so far."
-)
-RECALL_ARMS_ONE = (
-    "Only this run is here for this dataset. Replay another arm on the Runs page to compare."
-)
-RECALL_ARMS_ALT = "Share reached by age of the answer, one small picture an arm"
-RECALL_ARMS_SKIPPED = "This run of the same dataset cannot be read and is left out:"
 RECALL_SCOPE = "Count"
 RECALL_SCOPES = {"old": "{days} days or older", "all": "all ages"}
 RECALL_GROUPS = "By language, kind, and wording"

@@ -17,6 +17,7 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from eval import recall
+from eval.arms_report import ArmsReport, compare_arms
 from eval.demo import ensure_demo
 from eval.errors import RunError
 from eval.overview import changed_in_words, first_choice
@@ -64,6 +65,16 @@ def _ranking(path: str, modified: float, _run: Run) -> dict[str, float]:  # noqa
 def ranking_of(run: Run) -> dict[str, float]:
     """How well a run's search ranked; raises `RunError` where it cannot be read."""
     return _ranking(str(run.folder), _written(run.folder), run)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _arms(key: tuple[tuple[str, float], ...], days: int, _runs: list[Run]) -> ArmsReport:  # noqa: ARG001
+    return compare_arms(_runs, days)
+
+
+def arms_of(runs: list[Run], days: int) -> ArmsReport:
+    """Runs, one an arm, set side by side; raises `RunError` where one cannot be read."""
+    return _arms(tuple((str(run.folder), _written(run.folder)) for run in runs), days, runs)
 
 
 def _written(folder: Path) -> float:

@@ -44,5 +44,11 @@ def test_the_turn_page_shows_every_question_of_it(
     assert "nina" in str(page.query_params)
 
 
-def test_the_list_of_runs_names_them(open_page: Open, arm_runs: Path) -> None:
-    assert not open_page("runs", arm_runs).exception
+def test_the_list_of_runs_names_them(
+    open_page: Open, arm_runs: Path, texts: Callable[[AppTest], str]
+) -> None:
+    page = open_page("runs", arm_runs)
+    assert set(page.dataframe[0].value["Arm"]) == set(OTHERS)
+    said = texts(page)
+    assert "The yardstick grep, a plain substring search in the search’s place, reaches" in said
+    assert "everything said so far" not in said

@@ -108,10 +108,8 @@ def test_a_broken_neighbour_is_left_out(
 def test_the_arms_stand_side_by_side(open_page: Open, normal_runs: Path) -> None:
     app = open_page("recall", normal_runs, run="small-no-search")
     (arms,) = frames(app, "Arm")
-    assert list(arms["Arm"]) == ["no-search", "full-context", "first-search"]
-    assert next(iter(arms["Run"])) == "small-no-search"
-    assert (arms["count"] == 4).all()
-    link = parse_qs(urlsplit(arms["Turn"].iloc[1]).query)
+    assert list(arms["Arm"]) == ["first-search", "no-search", "full-context (yardstick)"]
+    link = parse_qs(urlsplit(arms["Recall"].iloc[2]).query)
     assert link == {"run": ["small-full-context"], "days": ["12"]}
 
 
@@ -181,7 +179,7 @@ def test_a_run_without_evidence_is_said_in_words(
 def test_everything_can_be_downloaded(open_page: Open, normal_runs: Path) -> None:
     app = open_page("recall", normal_runs, run="small-no-search")
     labels = [button.label for button in app.download_button]
-    assert labels.count("Figure (HTML)") == 3
+    assert labels.count("Figure (HTML)") == 5
     assert labels.count("Table (CSV)") == 5
     assert "All lost answers (CSV)" in labels
     assert "Everything measured (JSON)" in labels

@@ -20,6 +20,7 @@ from eval.runs import Run, list_runs
 from eval.score_column import ScoreColumn
 from memcore import ProviderIdentity
 from pages.shared import replays
+from pages.shared.workbench import escaped
 from tests.eval.columns import column, normal
 
 Open = Callable[..., AppTest]
@@ -239,6 +240,22 @@ def test_a_run_by_meaning_is_shown_with_its_provider(
     assert row["Errors"] == "12 turns without the provider"
     assert "tfidf \\(hybrid search\\)" in texts(app)
     assert "tfidf:tfidf 1, 512 wide" in texts(app)
+    assert not app.warning
+
+
+def test_an_inconclusive_run_is_told_as_such(
+    open_page: Open, tmp_path: Path, dataset_file: Path
+) -> None:
+    replay(read_native(dataset_file), tmp_path, name="failed")
+    path = tmp_path / "failed" / "manifest.json"
+    manifest = json.loads(path.read_text(encoding="utf-8"))
+    manifest["results"]["failures"] = {"turns that the embedding provider failed": 3}
+    manifest["results"]["provider_errors"] = 3
+    path.write_text(json.dumps(manifest), encoding="utf-8")
+    app = open_page("runs", tmp_path)
+    told = "inconclusive: 3 turns that the embedding provider failed"
+    assert table(app).iloc[0]["Errors"] == told
+    assert app.warning[0].value.startswith(f"This run is {escaped(told)}")
 
 
 def test_a_replay_by_meaning_is_started_from_the_form(

@@ -7,7 +7,15 @@ from typing import Any
 
 import pytest
 
-from eval.overview import comparable, compared, first_choice, overview, settings_of, settings_table
+from eval.overview import (
+    comparable,
+    compared,
+    first_choice,
+    of_same_settings,
+    overview,
+    settings_of,
+    settings_table,
+)
 from eval.runs import RunInfo
 from eval.stats import interval, percent
 
@@ -108,6 +116,22 @@ def test_the_newest_run_of_each_kind_is_comparable() -> None:
     assert [one.name for one in comparable(found, "old")] == ["old", "changed", "all"]
     assert [one.name for one in comparable(found, "new")] == ["new", "changed", "all"]
     assert comparable(found, "broken") == []
+
+
+def test_runs_of_the_first_conversations_alone_are_of_other_data() -> None:
+    found = [info("all"), info("first", arm="no-search", limit=1)]
+    assert [one.name for one in comparable(found, "all")] == ["all"]
+
+
+def test_only_runs_of_the_same_settings_stand_side_by_side_by_arm() -> None:
+    found = [
+        info("a"),
+        info("b", arm="no-search", changed_settings={"ceiling": "9"}),
+        info("c", arm="no-search"),
+        info("d", changed_settings={"ceiling": "9"}),
+    ]
+    for run, same in (("a", ["a", "c"]), ("d", ["d", "b"])):
+        assert [one.name for one in of_same_settings(comparable(found, run))] == same
 
 
 def test_settings_changed_first() -> None:

@@ -1,10 +1,10 @@
-"""Paired tests."""
+"""Paired tests, and how their outcome is told."""
 
 from __future__ import annotations
 
 import pytest
 
-from eval.stats import mcnemar
+from eval.stats import mcnemar, p_value
 
 
 @pytest.mark.parametrize(
@@ -16,3 +16,18 @@ def test_mcnemar_is_the_binomial_test_of_the_pairs_that_differ(
 ) -> None:
     assert mcnemar(one, other) == pytest.approx(p)
     assert mcnemar(other, one) == pytest.approx(p)
+
+
+@pytest.mark.parametrize(
+    ("p", "told"),
+    [
+        (1.0, "1"),
+        (0.0390625, "0.039"),
+        (0.00024, "0.00024"),
+        (1e-13, "<0.0001"),
+        (None, "–"),
+        (float("nan"), "–"),
+    ],
+)
+def test_a_p_is_told_in_two_figures(p: float | None, told: str) -> None:
+    assert p_value(p) == told
