@@ -52,6 +52,13 @@ def failures(run: Tables, failed_passes: int = 0) -> dict[str, int]:
     return {what: count for what, count in counts.items() if count}
 
 
+def reasons(run: Tables) -> list[str]:
+    """The commonest reason that the brain failed with, and the judge's; none where none did."""
+    given = answers(run)
+    said = (given.loc[failed(given), "error"], given.loc[given["judge_error"] != "", "judge_error"])
+    return [str(one.value_counts(sort=True).index[0]) for one in said if len(one)]
+
+
 def failures_in_words(found: dict[str, int]) -> str:
     """`inconclusive: 3 answers that the brain failed`; empty where nothing did."""
     told = ", ".join(f"{count:,} {what}" for what, count in found.items())

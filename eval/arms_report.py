@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from eval.answers import answers, failures, failures_in_words, measured_answers, summary
+from eval.answers import answers, failures, failures_in_words, measured_answers, reasons, summary
 from eval.arms import ARMS, FIRST
 from eval.recall import DAYS, age_bands, by_layer, measured, older_than, overall, questions
 from eval.runs import Run, records
@@ -29,8 +29,8 @@ class ArmsReport:
       was there in part, which does not count); `questions`, `measured`, `searched` (questions in
       which the search tool was called); characters on average:
       `per_question` and of that `tools_per_question`, `per_turn` (None where questions alone are
-      turns, or a brain searches for questions alone); `inconclusive` (why, in words; empty where
-      it is not).
+      turns, or a brain searches for questions alone); `inconclusive` (what failed, in words;
+      empty where nothing did) and `reason` (of most failed answers).
     - `layers`: `arm`, `run`, `layer` (the memory's, `tools` or `grep`), `hits`, `count`, `value`,
       `low`, `high`: old answers with evidence by it; one may count for several.
     - `called`: for arms in which the search tool can be called, the old answers apart by whether it
@@ -121,6 +121,7 @@ def _arm(run: Run, asked: pd.DataFrame, old: pd.DataFrame) -> dict[str, Any]:
         "tools_per_question": _mean(asked["tool_characters"]),
         "per_turn": None if questions_alone or pd.isna(turns) else round(float(turns), 1),
         "inconclusive": failures_in_words(failures(run)),
+        "reason": "; ".join(reasons(run)),
     }
 
 

@@ -12,7 +12,15 @@ from eval.stats import Share
 def arms_text(report: ArmsReport) -> str:
     """The report as aligned lines for a terminal."""
     days = report.days
-    lines = [f"old answers ({days} days or older): evidence in what the model is sent"]
+    unsure = [row for row in rows_of(report.arms) if row["inconclusive"]]
+    lines = [
+        f"{row['arm']} is {row['inconclusive']} (most often: {row['reason']})"
+        if row["reason"]
+        else f"{row['arm']} is {row['inconclusive']}"
+        for row in unsure
+    ]
+    lines += [""] * bool(unsure)
+    lines.append(f"old answers ({days} days or older): evidence in what the model is sent")
     rows = [
         ("arm", "some of it", "all of it", "cut", "characters a question", "a turn", "tool used")
     ]
@@ -45,9 +53,6 @@ def arms_text(report: ArmsReport) -> str:
         ])  # fmt: skip
     for row in rows_of(report.answers):
         lines += _answer_lines(row, days)
-    inconclusive = [row for row in rows_of(report.arms) if row["inconclusive"]]
-    lines += [""] * bool(inconclusive)
-    lines += [f"{row['arm']} is {row['inconclusive']}" for row in inconclusive]
     return "\n".join(lines)
 
 

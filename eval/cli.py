@@ -14,7 +14,7 @@ import pandas as pd
 import typer
 
 from eval import cli_arms, cli_calibrate, support_report
-from eval.answers import failures_in_words
+from eval.answers import failures_in_words, reasons
 from eval.arms import ARMS
 from eval.background import ReplayRequest, request_to_resume
 from eval.calibration_records import cutoffs_as_text, load_cutoffs
@@ -77,7 +77,7 @@ def replay_command(
         str | None, typer.Option(help="what answers the questions: openai:MODEL@URL, …")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(help="the model that grades the answers; none: nobody does")
+        str | None, typer.Option(help="the model that grades the answers; left out: nobody does")
     ] = None,
     limit: Annotated[int | None, typer.Option(help="only the first N conversations")] = None,
     out: Out = None,
@@ -149,8 +149,10 @@ def replay_command(
         f"{results['failed_layers']} failed layers"
         + (f", {errors} turns that the provider failed" if errors else "")
     )
+    if curated := run.manifest["curator"]:
+        print("curator: " + ", ".join(f"{count:,} {name}" for name, count in curated.items()))
     if told := failures_in_words(results["failures"]):
-        print(told)
+        print("\n".join([told, *(f"  most often: {harmless(why)}" for why in reasons(run))]))
     print(f"next: python -m eval recall {shlex.quote(run.name)}")
 
 

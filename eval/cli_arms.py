@@ -35,7 +35,7 @@ def arms_command(
         str | None, typer.Option(help="what answers the questions: openai:MODEL@URL, …")
     ] = None,
     judge: Annotated[
-        str | None, typer.Option(help="the model that grades the answers; none: nobody does")
+        str | None, typer.Option(help="the model that grades the answers; left out: nobody does")
     ] = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="a setting, as name=value; may be repeated")
@@ -78,6 +78,9 @@ def arms_command(
     )
     for one in made:
         say(f"  {one.run.name}{' (kept)' if one.kept else ''}")
+    again = [one.run for one in made if one.kept and one.run.manifest["results"]["inconclusive"]]
+    for run in again:
+        say(f"  {run.name} is inconclusive: to ask again, delete {run.folder} or give --name")
     report = compare_arms([one.run for one in made], days)
     if as_json:
         kept = {one.run.name: one.kept for one in made}

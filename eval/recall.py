@@ -15,7 +15,7 @@ import ir_measures
 import pandas as pd
 from ir_measures import MRR, R, nDCG
 
-from eval.answers import answers, failures, summary
+from eval.answers import answers, failures, reasons, summary
 from eval.evidence import CITING, Stage
 from eval.explain import source_in_words
 from eval.runs import Tables, records
@@ -259,6 +259,7 @@ def report(run: Tables, days: int = DAYS) -> dict[str, Any]:
         "days": days,
         "inconclusive": bool(failed),
         "failures": failed,
+        "failure_reasons": reasons(run),
         "questions": coverage(asked),
         "overall": _shares(counted),
         "old": _shares(old),

@@ -33,7 +33,7 @@ def recall_text(report: dict[str, Any]) -> str:
     if tools := report["tool_characters_per_question"]:
         lines.append(f"{tools:,.0f} of a question's characters are what the search tool returned.")
     if told := failures_in_words(report["failures"]):
-        lines += ["", told]
+        lines += ["", told, *(f"  most often: {why}" for why in report["failure_reasons"])]
     if report["answers"]:
         lines += ["", *_answers("all ages", report["answers"])]
     if report["old_answers"]:

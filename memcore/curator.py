@@ -17,7 +17,7 @@ from memcore.extraction import propose
 from memcore.merging import Dated, Merged, bare, fold, merge
 from memcore.notes import Notes
 from memcore.ports import Check, Proposer, Store, Transaction
-from memcore.proposals import UNUSABLE, fault, parse
+from memcore.proposals import fault, is_unusable, parse
 from memcore.screening import mask
 from memcore.settings import Settings
 from memcore.text import local_day
@@ -123,7 +123,7 @@ class Curator:
         try:
             proposals = self._proposals(owner, batch.said)
             faults = [self._fault(one, by_id) for one in proposals]
-            if faults and self._proposer and all(why in UNUSABLE for why in faults):
+            if faults and self._proposer and all(map(is_unusable, faults)):
                 raise InvalidInput(f"no proposed line is usable: {faults[0]}")
         except Exception as error:  # a model's client may raise anything; the turn goes on
             told = f"{type(error).__name__}: {error}"

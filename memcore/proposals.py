@@ -18,7 +18,9 @@ LARGEST_OUTPUT = 40_000
 """Characters of a proposer's output; twenty notes of the largest size."""
 
 UNUSABLE = frozenset({"it is empty", "it cites no message", "it is longer than a note may be"})
-"""Faults of form. A proposer whose every line has one did not do its work."""
+"""Faults of form."""
+
+_UNKNOWN = "which is not in this part of the conversation"
 
 
 MOST_CITED = 10
@@ -64,6 +66,12 @@ def parse(output: str, whose: str = "proposer") -> list[Proposal]:
     ]  # fmt: skip
 
 
+def is_unusable(why: str | None) -> bool:
+    """Whether a line is refused for its form, or cites what is not there. A proposer whose every
+    line is so did not do its work, and is asked again."""
+    return why in UNUSABLE or (why is not None and why.endswith(_UNKNOWN))
+
+
 def fault(
     proposal: Proposal, batch: Mapping[str, Message], check: Check, note_size: int
 ) -> str | None:
@@ -94,7 +102,7 @@ def _fault_of_citing(proposal: Proposal, said: Mapping[str, Message]) -> str | N
     unknown = [id for id in proposal.sources if id not in said]
     if not unknown:
         return None
-    return f"it cites {', '.join(unknown[:3])}, which is not in this part of the conversation"
+    return f"it cites {', '.join(unknown[:3])}, {_UNKNOWN}"
 
 
 def _unsupported(proposal: Proposal, sources: Sequence[Message], check: Check) -> str | None:

@@ -33,6 +33,11 @@ LARGEST_ANSWER = 256 << 20
 PLACEHOLDER = "none"
 """What stands for a key where there is none: clients insist on one, a local server does not."""
 
+_HIDDEN = b"[key]"
+_TELLING = 7
+"""Characters of a key from which its text in an answer is taken for it: a shorter one, such as
+`none`, is no secret."""
+
 _CODE = re.compile(r"[a-z][a-z_]{2,39}")
 
 Refusal = Callable[[str, Any], ProviderError]
@@ -84,8 +89,8 @@ class Remote:
     ) -> bytes:
         """The body of the server's answer, tried again as long as there is time.
 
-        `send` is given the client and the seconds left, and returns its streamed answer. Raises
-        `ProviderError`.
+        Where it repeats the key, that is left out: answers are kept and shown. `send` is given the
+        client and the seconds left, and returns its streamed answer. Raises `ProviderError`.
         """
         from tenacity import RetryCallState, Retrying, retry_if_exception_type
         from tenacity.stop import stop_after_attempt, stop_before_delay
@@ -104,7 +109,9 @@ class Remote:
             stop=stop_after_attempt(self._attempts) | stop_before_delay(limit),
             reraise=True,
         )
-        return tries(self._answer, send, until, limit)
+        body = tries(self._answer, send, until, limit)
+        key = api_key(self._key) or ""
+        return body.replace(key.encode(), _HIDDEN) if len(key) >= _TELLING else body
 
     def _answer(
         self,
@@ -168,6 +175,11 @@ class Remote:
                 http = sdk.DefaultHttpxClient(follow_redirects=False)
                 weakref.finalize(self, http.close)
                 key = api_key(self._key) or PLACEHOLDER
+                if not (key.isascii() and key.isprintable() and " " not in key):
+                    raise ProviderRefused(
+                        f"{self.name} was not asked: {self._key} is no key, it holds a space, a "
+                        "line break or a letter that no header takes; copy it again"
+                    )
                 self._client = self._open_client(sdk, api_key=key, max_retries=0, http_client=http)
             return self._client
 

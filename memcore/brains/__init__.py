@@ -64,4 +64,6 @@ def brain_named(name: str, settings: Settings | None = None) -> Brain:
         )
     # What stands behind the kind may be a URL with a password: it is not repeated.
     kind = name.partition(":")[0]
+    if kind in ("openai", "anthropic"):
+        raise InvalidInput(f"a brain of the kind {kind} is named so: {', '.join(FORMS)}")
     raise InvalidInput(f"no brain is named {kind[:40]!r} so; known: {', '.join(FORMS)}")

@@ -29,6 +29,10 @@ class HasStore(Protocol):
     store: Store
 
 
+_ZIP = b"PK\x03\x04"
+"""What a package begins with."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exported:
     """What was written, and the SHA-256 of the file."""
@@ -48,8 +52,10 @@ def export_package(
     `PackageRefused` where the memory holds what an import would refuse.
     """
     target = Path(path)
-    if not force and os.path.lexists(target):
-        raise _there_already(target)
+    if os.path.lexists(target):
+        if not force:
+            raise _there_already(target)
+        _check_replaceable(target)
     content = _content(memory.store, owner)
     with _placed(target, force) as file:
         write_members(file, _members(content))
@@ -132,6 +138,19 @@ def _take_place(name: str, target: Path) -> None:
         if os.path.lexists(target):
             raise _there_already(target) from error
         os.replace(name, target)
+
+
+def _check_replaceable(target: Path) -> None:
+    """Refuses to replace what is no package: a store, say, named twice by mistake."""
+    try:
+        with target.open("rb") as file:
+            begins = file.read(len(_ZIP))
+    except OSError as error:
+        raise InvalidInput(f"{target} cannot be written: {error.strerror or error}") from error
+    if begins not in (b"", _ZIP):
+        raise InvalidInput(
+            f"{target} is no package and is not replaced; give another name, or delete it first"
+        )
 
 
 def _there_already(target: Path) -> InvalidInput:

@@ -595,3 +595,22 @@ def test_a_real_server_replies(tmp_path: Path) -> None:
             assert made.complete("", CALLED, [TOOL], seconds=60).stop
         finally:
             running.terminate()
+
+
+@pytest.mark.parametrize(
+    "key", ["ключ-от-всех-дверей-1234", "sk-two\nlines-1234567890", "sk with spaces"]
+)
+def test_a_key_that_no_header_takes_is_told_and_not_repeated(
+    server: BrainServer, kind: str, monkeypatch: pytest.MonkeyPatch, key: str
+) -> None:
+    monkeypatch.setenv(f"{kind.upper()}_API_KEY", key)
+    with pytest.raises(ProviderRefused, match="_API_KEY is no key") as caught:
+        brain(server, kind).complete("", [Turn("user", "hi")])
+    assert key not in "".join(traceback.format_exception(caught.value))
+    assert server.requests == []
+
+
+def test_a_reply_that_repeats_the_key_comes_without_it(server: BrainServer, kind: str) -> None:
+    server.behaviour = says(f"your key is {KEY}, {KEY}!")
+    reply = brain(server, kind).complete("", [Turn("user", "hi")])
+    assert reply.text == "your key is [key], [key]!"

@@ -30,6 +30,7 @@ from memcore import (
     Summary,
     export_package,
     import_package,
+    open_memory,
     read_package,
 )
 from memcore.package import archive
@@ -497,6 +498,10 @@ def test_a_file_that_is_there_is_replaced_only_where_forced(make: MakeMind, tmp_
     with pytest.raises(InvalidInput, match="is there already"):
         export_package(mind, ANNA, path)
     assert path.read_text() == "mine"
+    with pytest.raises(InvalidInput, match="is no package and is not replaced"):
+        export_package(mind, ANNA, path, force=True)
+    assert path.read_text() == "mine"
+    path.write_bytes(b"PK\x03\x04 an older one")
     export_package(mind, ANNA, path, force=True)
     assert zipfile.is_zipfile(path)
     assert path.stat().st_mode & 0o077 == 0
@@ -504,6 +509,16 @@ def test_a_file_that_is_there_is_replaced_only_where_forced(make: MakeMind, tmp_
     with pytest.raises(InvalidInput, match="is there already"):
         export_package(mind, ANNA, tmp_path / "link.zip")
     assert not list(tmp_path.glob(".*"))
+
+
+def test_a_store_is_never_replaced_by_its_own_package(tmp_path: Path) -> None:
+    path = tmp_path / "memory.db"
+    with closing(open_memory(path, SettableClock(at(500)), durable=False)) as mind:
+        fill(mind)
+        before = mind.conversation.recent(ANNA, "t1", 50)
+        with pytest.raises(InvalidInput, match="is no package and is not replaced"):
+            export_package(mind, ANNA, path, force=True)
+        assert mind.conversation.recent(ANNA, "t1", 50) == before != []
 
 
 def test_a_file_that_appears_meanwhile_is_not_replaced(
