@@ -43,14 +43,14 @@ def show(run: Run, days: int) -> None:
             st.caption(wording.AGES_MORE.format(count=len(found) - MOST))
 
 
-def sentence(report: ArmsReport) -> str:
+def sentences(report: ArmsReport) -> list[str]:
     """What the arms reached, in one sentence; where a brain answered, how it fared in another."""
-    says = wording.SENTENCE.format(days=f"{report.days:,}", arms=_told(report, "some"))
+    told = [wording.SENTENCE.format(days=f"{report.days:,}", arms=_told(report, "some"))]
     old = [row for row in rows_of(report.answers) if row["ages"] == "old" and row["count"]]
-    if len(old) < 2:
-        return says
-    by = " / ".join(dict.fromkeys(wording.ANSWERED_BY[row["right_by"]] for row in old))
-    return f"{says} {wording.ANSWERED.format(by=by, arms=_told(report, 'right'))}"
+    if len(old) > 1:
+        by = " / ".join(dict.fromkeys(wording.ANSWERED_BY[row["right_by"]] for row in old))
+        told.append(wording.ANSWERED.format(by=by, arms=_told(report, "right")))
+    return told
 
 
 def _told(report: ArmsReport, measure: str) -> str:
@@ -108,14 +108,16 @@ def _compare(report: ArmsReport, run: Run, info: RunInfo) -> None:
     if not table["count"].any():
         st.markdown(wording.NO_OLD)
         return
-    st.markdown(f"**{sentence(report)}**")
-    for row in rows_of(table[table["inconclusive"] != ""]):
+    for says in sentences(report):
+        st.markdown(f"**{says}**")
+    others = table[table["run"] != run.name]  # of the run itself it is said above the page
+    for row in rows_of(others[others["inconclusive"] != ""]):
         says = wording.INCONCLUSIVE.format(
             arm=escaped(row["arm"]), why=escaped(row["inconclusive"])
         )
         st.warning(says, icon=":material/warning:")
     changed = changed_in_words(info)
-    settings = wording.CAPTION_SETTINGS.format(changed=escaped(changed)) if changed else ""
+    settings = wording.CAPTION_SETTINGS if changed else ""
     st.caption(wording.CAPTION.format(settings=settings))
     workbench.figure(arms_reached(table, run.name, report.days), name, wording.FIGURE_ALT)
     if not report.layers.empty:

@@ -147,6 +147,8 @@ def _show(shown: pd.DataFrame, name: str) -> None:
     }
     for title in (wording.USED, wording.DIFFERENCE, wording.P, wording.STATE):
         configured[title] = column.TextColumn(help=wording.HELP[title])
+    if wording.STATE in shown and shown[wording.STATE].ne(wording.CONCLUSIVE).any():
+        configured[wording.STATE] = column.TextColumn(help=wording.HELP[wording.STATE], width=330)
     for title in (wording.SOME, wording.ALL, wording.RIGHT):
         configured[f"{title}: {wording.INTERVAL}"] = column.TextColumn(wording.INTERVAL)
     st.dataframe(

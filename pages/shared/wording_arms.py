@@ -29,7 +29,7 @@ CAPTION = (
     "is there to be measured against: full-context sends everything said so far, grep what a plain "
     "substring search finds."
 )
-CAPTION_SETTINGS = " with {changed}"
+CAPTION_SETTINGS = ", all with the same changed settings"
 FIGURE_ALT = "Share of old answers each arm reached, with intervals, and its characters a question"
 BY_LAYER = "**By what they were reached**"
 BY_LAYER_CAPTION = "One answer may be reached by several, so these do not add up."
