@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
+from itertools import pairwise
 
 from memcore.support.clauses import Clause
 from memcore.support.dates import Leaning
 from memcore.support.units import Unit
+from memcore.support.verbs import is_light
+from memcore.support.words import keys, listed
+
+CONDITIONS = frozenset(("if", "если"))
+_ORDERS = listed("order i'll take возьму берем беру заказываю закажу оформите")
+_OLD = listed("old previous last former ex прежний прошлый старый бывший")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,36 +43,99 @@ class Said:
         )
 
 
-def unstated(clause: Clause) -> str:
-    """Why a clause states nothing; empty where it does."""
+def unstated(line: Clause, clause: Clause) -> str:
+    """Why a clause of a message states nothing of what the line does; empty where it states it.
+
+    What the line tells on a condition must be told on one, and the condition itself as one.
+    """
     if clause.asked:
         return "question"
     if clause.quoted:
         return "quotation"
-    return f"hypothetical: {clause.manner.unreal}" if clause.manner.unreal else ""
+    mine, theirs = line.manner, clause.manner
+    if mine.unreal in CONDITIONS and theirs.unreal in CONDITIONS:
+        return "" if mine.condition == theirs.condition else "hypothetical: condition"
+    return f"hypothetical: {theirs.unreal or mine.unreal}" if theirs.unreal or mine.unreal else ""
+
+
+def telling(wanted: list[Unit], fitting: Sequence[Said]) -> list[Unit]:
+    """What must be said of what a clause of the line tells: without a verb that only links the
+    rest, where clauses with no verb of their own have all of that rest."""
+    rest = [unit for unit in wanted if not is_light(unit)]
+    if len(rest) == len(wanted) or not rest:
+        return wanted
+    if len(rest) < 2 and all(unit.kind == "word" for unit in rest):
+        return wanted  # who is at a bank may not work there
+    plain = [one for one in fitting if not _has_own_verb(one.clause, wanted)]
+    return rest if all(any(one.bears(unit) for one in plain) for unit in rest) else wanted
+
+
+def _has_own_verb(clause: Clause, wanted: Sequence[Unit]) -> bool:
+    """Whether a clause has a verb that is not among what the line tells."""
+    known = {key for unit in wanted for key in unit.keys}
+    return any(not keys(verb) & known for verb in clause.verbs)
 
 
 def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     """What a clause of the line says in another manner than a clause of a message."""
     mine, theirs = clause.manner, one.clause.manner
+    if _is_naming(clause, one, wanted):
+        return ""
     if mine.negations != theirs.negations:  # what cancels out is not worked out
         return "negation"
     if mine.negations and not _denies_same(wanted, one):
         return "negation"
+    if mine.quantities & {"all", "every"} and _excepts(one.clause.units) > _excepts(clause.units):
+        return "exaggeration: all"
     if added := mine.quantities - theirs.quantities:
         return f"exaggeration: {min(added)}"
     if changed := theirs.soft ^ mine.soft:
         return f"exaggeration: {min(changed)}"
-    modes = mine.modes ^ theirs.modes
+    modes = set() if _asks_for_same(clause, one, wanted) else mine.modes ^ theirs.modes
     if modes - {"intent"} or ("intent" in modes and not (mine.future and theirs.future)):
         return f"tense: {min(modes)}"
-    if mine.past != theirs.past:
+    if mine.past != theirs.past and not (mine.either or theirs.either):
         return "tense: past"
     if mine.future and not theirs.future and not theirs.progressive:
         return "tense: future"
     if theirs.future and not mine.future and not (mine.verbless and "intent" not in theirs.modes):
         return "tense: future"
     return ""
+
+
+def _excepts(units: Sequence[Unit]) -> bool:
+    return any(unit.relation == "except" for unit in units)
+
+
+def _asks_for_same(clause: Clause, one: Said, wanted: Sequence[Unit]) -> bool:
+    """Whether a line tells that somebody needs so many, and the message orders so many."""
+    mine, theirs = clause.manner, one.clause.manner
+    wishing = bool(mine.modes) and mine.modes <= {"need", "desire"}
+    ordering = bool(theirs.modes) and theirs.modes <= {"need", "desire", "asked"}
+    if not wishing or not (ordering or (_ORDERS & set(one.clause.words) and not theirs.modes)):
+        return False
+    counted = [unit for unit in wanted if unit.kind == "number"]
+    return bool(counted) and not theirs.past and all(one.bears(unit) for unit in counted)
+
+
+def _is_naming(clause: Clause, one: Said, wanted: Sequence[Unit]) -> bool:
+    """Whether the line only tells what somebody or something is called, and the message names it
+    so by the way: "my plumber Stan came" tells the plumber's name, whatever the plumber did."""
+    mine = clause.manner
+    plain = not (mine.past or mine.future or mine.modes or mine.negations or mine.quantities)
+    if not plain or clause.verbs or len(wanted) != 2:
+        return False
+    if {unit.kind for unit in wanted} != {"word", "name"}:
+        return False
+    units = one.clause.units
+    for at, (first, second) in enumerate(pairwise(units)):
+        if (first.kind, second.kind) != ("word", "name") or first.part != second.part:
+            continue
+        known = any(first.bears(unit, one.day, "") for unit in wanted)
+        old = at and bool(units[at - 1].keys & _OLD)
+        if known and not old and any(second.bears(unit, one.day, "") for unit in wanted):
+            return not first.denied and "former" not in one.clause.manner.modes
+    return False
 
 
 def _denies_same(wanted: Sequence[Unit], one: Said) -> bool:

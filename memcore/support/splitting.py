@@ -4,29 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from memcore.support.modality import is_marker, is_past
+from memcore.support.modality import is_marker, is_negator, is_past
+from memcore.support.numbers import may_begin_number
 from memcore.support.tokens import Token
-from memcore.support.words import is_function, listed, tags
+from memcore.support.words import is_function, is_russian, listed, tags
 
 FIRST = listed("i i'm i've i'll i'd im ive we we're we've we'll я мы")
 """Words for the speaker as whom a clause is about."""
 
 _SPLITTING = listed(
     """but because although though whereas while if when that но однако потому поскольку хотя зато
-    чтобы если когда что который которая которое которые которого которую"""
+    чтобы если когда что где который которая которое которые которого которую"""
 )
 _SUBJECTS = listed(
     """i i'm i've i'll i'd he he's she she's they they're we we're you you're it it's my his her
     their our я мы он она они ты вы оно у мой моя мое мои"""
 )
+_POSSESSIVES = listed("my his her their our мой моя мое мои")
 _OPENERS = listed("не нет not never no don't please пожалуйста")
 _AUXILIARIES = listed("is are was were has will")
+_FINITE = _AUXILIARIES | listed("am have had do does did can could must should")
 _AFTER_WORD = listed("i i'm i've i'll he she they we")
+_CONTRACTED = listed("i'm i've i'll")
+_ENDING = frozenset((",", ";", ":", "(", ")", "and", "и"))
 
 
 def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
-    """The clauses of a sentence as tokens: cut at `;`, at conjunctions, where a subject begins,
-    and where quoted speech begins or ends."""
+    """The clauses of a sentence as tokens: cut at `;` and parentheses, at conjunctions, where a
+    subject begins, where a second verb follows a comma, and where quoted speech begins or ends."""
     start = 0
     quoted = bool(sentence) and sentence[0].quoted
     for at, token in enumerate(sentence):
@@ -38,18 +43,68 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
             cut = _is_long_quote(sentence, at) or (quoted and _is_long_quote(sentence, start))
             quoted = token.quoted
         elif token.low == ",":
-            cut = _begins(following) and not is_marker(before.low)
+            begins = _begins(following) and not _is_apposition(sentence[at + 1 : at + 5])
+            cut = not _is_aside(sentence[start:at]) and (begins or _has_verbs(sentence, start, at))
+        elif token.low in (":", "(", ")"):
+            told = any(_is_verb(one) for one in sentence[start:at])
+            more = sum(one.kind != "sign" for one in sentence[at + 1 :]) > 2
+            cut = _has_verbs(sentence, start, at) or (token.low == ":" and told and more)
         elif token.low in ("and", "и", "а", "so", "or"):
             past = bool(following) and is_past(following[0].low)
-            cut = token.low == "а" or _begins(following) or past
+            both = token.low in ("and", "и") and _has_verbs(sentence, start, at)
+            counts = bool(following) and may_begin_number(following[0].low)  # one or two
+            cut = token.low == "а" or (_begins(following) and not counts) or past or both
         elif token.low in _AFTER_WORD:
-            cut = before.kind == "word" and not is_function(before.low) and at - start > 1
+            apart = token.low in _CONTRACTED or not is_function(before.low)
+            first = start + (sentence[start].kind != "word")
+            cut = before.kind == "word" and apart and at - first > 1
         else:
             cut = token.low == ";" or token.low in _SPLITTING
         if cut:
             yield sentence[start:at]
             start, quoted = at, token.quoted
     yield sentence[start:]
+
+
+def _is_apposition(tokens: Sequence[Token]) -> bool:
+    """Whether only one word belongs to a possessive: "it's the 5th, my birthday"."""
+    words = [token.low for token in tokens]
+    if not words or words[0] not in _POSSESSIVES or len(words) < 2:
+        return False
+    ends = words[2:3] or ["."]
+    return words[2:4] == ["i", "mean"] or (not ends[0].isalnum() and "'" not in words[1])
+
+
+def _is_aside(tokens: Sequence[Token]) -> bool:
+    """Whether what stands since the last comma only tells the manner: "Anna, perhaps, will"."""
+    for token in reversed(tokens):
+        if token.low == ",":
+            break
+        if token.kind == "word" and not is_marker(token.low):
+            return False
+    return True
+
+
+def _has_verbs(sentence: Sequence[Token], start: int, at: int) -> bool:
+    """Whether a verb, or a denial, stands on both sides of a sign or a conjunction."""
+    if not any(_is_verb(token) or token.low in FIRST for token in sentence[start:at]):
+        return False
+    for token in sentence[at + 1 :]:
+        if token.low in _ENDING:
+            return False
+        if _is_verb(token) or is_negator(token.low):
+            return True
+    return False
+
+
+def _is_verb(token: Token) -> bool:
+    """Whether a word is surely finite: in Russian by its form, in English an auxiliary or past."""
+    low = token.low
+    if token.kind != "word":
+        return False
+    if is_russian(low):
+        return bool({"VERB", "PRED"} & tags(low))
+    return low in _FINITE or low.endswith(("n't", "'m", "'re", "'ve", "'ll")) or is_past(low)
 
 
 def _is_long_quote(sentence: Sequence[Token], at: int) -> bool:

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from memcore.support.dates import Leaning, When
-from memcore.support.modality import is_marker, is_negator
+from memcore.support.modality import is_marker, is_marker_pair, is_negator
 from memcore.support.numbers import Number, may_begin_number, read_number
 from memcore.support.reading_dates import may_begin_when, read_when
 from memcore.support.tokens import Token
@@ -114,10 +114,17 @@ def _units(tokens: Sequence[Token], today: date) -> Iterator[Unit]:
             part += token.low in (",", "/")
             continue
         low = token.low
+        following = tokens[at].low if at < len(tokens) else ""
         denied = denied or is_negator(low)
         part += low in _JOINING
         relation = _RELATIONS.get(low, relation)
         if low in _RELATIONS:
+            continue
+        if is_marker_pair(low, following):
+            at += 1
+            continue
+        if low == "apart" and following == "from":
+            relation, at = "except", at + 1
             continue
         if not is_function(low) and not is_marker(low) and not is_frame(low):
             yield _worded(token, relation, denied, part)

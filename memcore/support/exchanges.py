@@ -1,0 +1,128 @@
+"""What messages say only together: an answer with its question, a correction with what it mends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import groupby, pairwise
+
+from memcore.support.clauses import Clause
+from memcore.support.comparison import Said
+from memcore.support.numbers import Number
+from memcore.support.units import Unit
+from memcore.support.words import listed
+
+_OPEN = listed(
+    """what what's which who who's where where's when when's how how's whose что чем чего какой
+    какая какое какие какую какого каком кто кого кому где куда когда как сколько чей"""
+)
+_YES = listed("yes yeah yep yup да ага угу")
+_NO = listed("no nope nah нет не not")
+_YOURS = listed(
+    "your yours твой твоя твое твои твоего твоей ваш ваша ваше ваши вашего вашему вашей"
+)
+_CHOICE = listed("or или")
+_MENDING = listed("actually correction wait лучше точнее вернее поправка")
+_LONGEST = 4
+"""Units of an answer that takes the rest from its question."""
+
+
+def answers(said: Sequence[Said]) -> Iterator[Said]:
+    """Short answers as what they state: "Pumpkin!" after "What soup did you make?".
+
+    An open question is answered by what it asks for; one that asks whether, only by a yes. A
+    question that offers a choice, or denies, is left alone.
+    """
+    messages = [list(group) for _, group in groupby(said, key=lambda one: one.message)]
+    for before, after in pairwise(messages):
+        asking = [one.clause for one in before if one.clause.asked]
+        answer = after[0].clause
+        if not asking or not before[-1].clause.asked or before[0].speaker == after[0].speaker:
+            continue
+        asked = asking[-1]
+        words = set(asked.words)
+        if (thing := _asked_thing(asked)) is not None and not words & _CHOICE:
+            known = (*answer.context, thing)
+            yield replace(after[0], clause=replace(answer, context=known))
+        if words & _CHOICE or asked.manner.negations or not _is_fragment(answer):
+            continue
+        if words & _OPEN or set(answer.words[:1]) & _YES:
+            yield replace(after[0], clause=_stated(asked, answer))
+
+
+def _asked_thing(asked: Clause) -> Unit | None:
+    """What an open question asks for: the size of "what size should I take"."""
+    for first, second in pairwise(asked.words):
+        if first in _OPEN:
+            return next((unit for unit in asked.units if unit.text == second), None)
+    return None
+
+
+def _is_fragment(answer: Clause) -> bool:
+    return (
+        answer.manner.verbless
+        and not answer.verbs
+        and not (answer.asked or answer.quoted or answer.manner.unreal or answer.speaks)
+        and not set(answer.words[:1]) & _NO
+        and len(answer.units) <= _LONGEST
+    )
+
+
+def _stated(asked: Clause, answer: Clause) -> Clause:
+    """An answer as the statement that its question asked for."""
+    own = asked.second and not _YOURS & set(asked.words)
+    how = replace(
+        asked.manner,
+        soft=answer.manner.soft,
+        quantities=answer.manner.quantities,
+        negations=answer.manner.negations,
+    )
+    return replace(
+        answer,
+        manner=how,
+        context=asked.units,
+        verbs=asked.verbs,
+        subject=frozenset() if own else asked.subject,
+        owned=asked.owned,
+        people=asked.people | answer.people,
+        speaks=own,
+        first=own,
+        second=False,
+    )
+
+
+def corrected(said: Sequence[Said]) -> list[Said]:
+    """The same clauses, with the numbers that who said them changed later: "make it eight"."""
+    found = list(said)
+    for place, one in enumerate(said):
+        number = _mending(one.clause)
+        if number is None:
+            continue
+        for at in range(place):
+            if found[at].speaker == one.speaker and not found[at].clause.asked:
+                found[at] = replace(found[at], clause=_with_number(found[at].clause, number))
+    return found
+
+
+def _mending(clause: Clause) -> Number | None:
+    """The number that a clause puts in the place of another."""
+    pairs = set(pairwise(clause.words))
+    if not (_MENDING & set(clause.words) or pairs & {("make", "it"), ("make", "that")}):
+        return None
+    values = [unit.value for unit in clause.units if isinstance(unit.value, Number)]
+    return values[0] if len(values) == 1 else None
+
+
+def _with_number(clause: Clause, number: Number) -> Clause:
+    """A clause that has one such number, with another for it."""
+    same = [
+        unit
+        for unit in clause.units
+        if isinstance(unit.value, Number) and unit.value.unit == number.unit
+    ]
+    if len(same) != 1:
+        return clause
+    units: tuple[Unit, ...] = tuple(
+        replace(unit, value=number) if unit is same[0] else unit for unit in clause.units
+    )
+    return replace(clause, units=units)
