@@ -41,6 +41,8 @@ def swapped(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
             near = at + step
             if unit.kind != "number" or not 0 <= near < len(wanted) or wanted[near].value:
                 continue
+            if wanted[near].part != unit.part:
+                continue
             if _has_another(unit, wanted[near], step, fitting):
                 return f"number {unit.shown}"
         if unit.value is not None and _is_of_another(unit, wanted, fitting):

@@ -23,7 +23,7 @@ from memcore.support.comparison import (
     telling,
     unstated,
 )
-from memcore.support.exchanges import answers, corrected
+from memcore.support.exchanges import answered, corrected
 from memcore.support.instructions import is_instruction
 from memcore.support.numbers import Number
 from memcore.support.tokens import sentences
@@ -76,7 +76,7 @@ def supported(line: str, sources: Sequence[Message], *, zone: ZoneInfo) -> Verdi
     said = [one for message in spoken for one in _said(message, zone)]
     speakers = frozenset(key for message in spoken for key in _name_keys(message.speaker))
     told, who = _without_prefix(bare, speakers)
-    said = corrected([*said, *answers(said)])
+    said = corrected(answered(said))
     return _check(told, [one for one in said if not who or who & one.speaker], speakers)
 
 

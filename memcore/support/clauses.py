@@ -9,7 +9,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from memcore.support.dates import When
-from memcore.support.modality import Manner, is_marker, manner
+from memcore.support.modality import Manner, is_marker, is_past, manner
 from memcore.support.people import is_person, lead, owned, subject_of
 from memcore.support.splitting import FIRST, split
 from memcore.support.tokens import Token, sentences
@@ -194,6 +194,10 @@ def _clause(
             people |= subject
     elif before is not None:
         context = _understood(tokens, units, before, continues)
+        missing = {"нет", "нету"} & set(before.words)  # what is not there does nothing
+        if continues and not (subject or speaks or missing) and _goes_on(tokens, units):
+            subject, speaks = before.subject, before.speaks
+            people |= subject
     lasting = _lasts(words)
     if lasting:  # moved in May and has lived here since: since May
         since = (
@@ -220,6 +224,18 @@ def _clause(
         context=context,
         verbs=verbs_of(tokens, units),
     )
+
+
+def _goes_on(tokens: Sequence[Token], units: Sequence[Unit]) -> bool:
+    """Whether a clause begins with a verb, so that it is of whom the clause before it is."""
+    words = [token.low for token in tokens if token.kind == "word"]
+    while words and words[0] in _INTERJECTIONS:
+        words = words[1:]
+    if not words or words[0] in _RELATIVES:
+        return False
+    if is_russian(words[0]):
+        return lacks_subject(tokens, units)
+    return is_past(words[0]) or words[0] in verbs_of(tokens, units)
 
 
 def _has_theirs(words: Sequence[str]) -> bool:
@@ -252,7 +268,11 @@ def _understood(
     if is_russian(words[0].low) or (len(words) > 1 and is_russian(words[1].low)):
         if not lacks_subject(tokens, units) and not continues:
             return ()
-        if words[0].low in _RELATIVES or not has_object(tokens, units):
+        lone = sum(unit.value is None for unit in units) == 1
+        past = any({"VERB", "past"} <= tags(token.low) for token in words)
+        if words[0].low in _RELATIVES:
+            return tuple(named)
+        if not has_object(tokens, units) and (lone or not past):
             return tuple(named)
         if lacks_subject(tokens, units):
             return tuple(unit for unit in named if not may_be_object(unit))
@@ -263,8 +283,9 @@ def _understood(
     if low[0] in _RELATIVES or tokens[0].low in FIRST:
         return tuple(named)
     own = has_object(tokens, units) or subject_of(tokens, units) or _SUBJECTS & set(low)
-    worded = any(unit.value is None for unit in units)
-    return tuple(named) if worded and not own else ()
+    worded = [unit for unit in units if unit.value is None]
+    acts = len(worded) > 1 and bool(verbs_of(tokens, units))  # it may well have its own object
+    return tuple(named) if worded and not (own or acts) else ()
 
 
 def _is_speech(tokens: Sequence[Token]) -> bool:

@@ -9,9 +9,11 @@ from itertools import pairwise
 
 from memcore.support.clauses import Clause
 from memcore.support.dates import Leaning
+from memcore.support.modality import ADVISING
+from memcore.support.people import possessors
 from memcore.support.units import Unit
 from memcore.support.verbs import is_light
-from memcore.support.words import keys, listed
+from memcore.support.words import keys, lemma, listed
 
 CONDITIONS = frozenset(("if", "если"))
 _ORDERS = listed("order i'll take возьму берем беру заказываю закажу оформите")
@@ -94,6 +96,8 @@ def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     modes = set() if _asks_for_same(clause, one, wanted) else mine.modes ^ theirs.modes
     if modes - {"intent"} or ("intent" in modes and not (mine.future and theirs.future)):
         return f"tense: {min(modes)}"
+    if _reports_advice(clause, one):
+        return ""
     if mine.past != theirs.past and not (mine.either or theirs.either):
         return "tense: past"
     if mine.future and not theirs.future and not theirs.progressive:
@@ -101,6 +105,14 @@ def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     if theirs.future and not mine.future and not (mine.verbless and "intent" not in theirs.modes):
         return "tense: future"
     return ""
+
+
+def _reports_advice(clause: Clause, one: Said) -> bool:
+    """Whether the line tells what somebody advised, in whose message that is the advice."""
+    for at, unit in enumerate(clause.units):
+        if lemma(unit.text) in ADVISING and one.clause.speaks and one.bears(unit):
+            return any(before.keys & one.speaker for before in clause.units[:at])
+    return False
 
 
 def _excepts(units: Sequence[Unit]) -> bool:
@@ -132,7 +144,7 @@ def _is_naming(clause: Clause, one: Said, wanted: Sequence[Unit]) -> bool:
         if (first.kind, second.kind) != ("word", "name") or first.part != second.part:
             continue
         known = any(first.bears(unit, one.day, "") for unit in wanted)
-        old = at and bool(units[at - 1].keys & _OLD)
+        old = at and lemma(units[at - 1].text) in _OLD
         if known and not old and any(second.bears(unit, one.day, "") for unit in wanted):
             return not first.denied and "former" not in one.clause.manner.modes
     return False
@@ -148,12 +160,24 @@ def _denies_same(wanted: Sequence[Unit], one: Said) -> bool:
     return not bearing or bool(absent) or any(unit.denied for unit in bearing)
 
 
+def _has_another(clause: Clause, one: Said) -> bool:
+    """Whether what the line tells of is in the message somebody else's: my sister's dentist."""
+    line = clause.units
+    known = one.speaker.union(*(unit.keys for unit in line), clause.people)
+    return any(
+        not who.keys & known and any(thing.bears(unit, one.day, "") for unit in line)
+        for who, thing in possessors(one.clause.units)
+    )
+
+
 def other_person(clause: Clause, before: Clause | None, one: Said, speakers: frozenset[str]) -> str:
     """Why a clause of a message is not of whom the line's clause is; empty where it is.
 
     `before` is the line's clause before this one, `speakers` are the keys of all who are cited.
     """
     theirs = one.clause
+    if _has_another(clause, one):
+        return "speaker: said of another"
     if theirs.second and not theirs.speaks:
         return "speaker: whom the message addresses"
     about = frozenset(key for unit in clause.units for key in unit.keys)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby, pairwise
 
 from memcore.support.clauses import Clause
 from memcore.support.comparison import Said
-from memcore.support.numbers import Number
+from memcore.support.numbers import UNITS, Number
 from memcore.support.units import Unit
 from memcore.support.words import listed
 
@@ -16,6 +16,7 @@ _OPEN = listed(
     """what what's which who who's where where's when when's how how's whose что чем чего какой
     какая какое какие какую какого каком кто кого кому где куда когда как сколько чей"""
 )
+_MANY = listed("many much сколько")
 _YES = listed("yes yeah yep yup да ага угу")
 _NO = listed("no nope nah нет не not")
 _YOURS = listed(
@@ -27,12 +28,13 @@ _LONGEST = 4
 """Units of an answer that takes the rest from its question."""
 
 
-def answers(said: Sequence[Said]) -> Iterator[Said]:
-    """Short answers as what they state: "Pumpkin!" after "What soup did you make?".
+def answered(said: Sequence[Said]) -> list[Said]:
+    """The same clauses, short answers as what they state: "Pumpkin!" to "What soup is it?".
 
     An open question is answered by what it asks for; one that asks whether, only by a yes. A
     question that offers a choice, or denies, is left alone.
     """
+    found = list(said)
     messages = [list(group) for _, group in groupby(said, key=lambda one: one.message)]
     for before, after in pairwise(messages):
         asking = [one.clause for one in before if one.clause.asked]
@@ -41,13 +43,16 @@ def answers(said: Sequence[Said]) -> Iterator[Said]:
             continue
         asked = asking[-1]
         words = set(asked.words)
-        if (thing := _asked_thing(asked)) is not None and not words & _CHOICE:
-            known = (*answer.context, thing)
-            yield replace(after[0], clause=replace(answer, context=known))
-        if words & _CHOICE or asked.manner.negations or not _is_fragment(answer):
+        if words & (_CHOICE | _NO) or asked.manner.negations:
             continue
-        if words & _OPEN or set(answer.words[:1]) & _YES:
-            yield replace(after[0], clause=_stated(asked, answer))
+        if not _is_fragment(answer):
+            thing = _asked_thing(asked)
+            if thing is not None and not words & _YOURS:
+                known = replace(answer, context=(*answer.context, thing))
+                found[found.index(after[0])] = replace(after[0], clause=known)
+        elif words & _OPEN or set(answer.words[:1]) & _YES:
+            found[found.index(after[0])] = replace(after[0], clause=_stated(asked, answer))
+    return found
 
 
 def _asked_thing(asked: Clause) -> Unit | None:
@@ -79,6 +84,7 @@ def _stated(asked: Clause, answer: Clause) -> Clause:
     )
     return replace(
         answer,
+        units=_with_unit(answer.units, asked),
         manner=how,
         context=asked.units,
         verbs=asked.verbs,
@@ -88,6 +94,19 @@ def _stated(asked: Clause, answer: Clause) -> Clause:
         speaks=own,
         first=own,
         second=False,
+    )
+
+
+def _with_unit(units: tuple[Unit, ...], asked: Clause) -> tuple[Unit, ...]:
+    """The units of an answer, a bare number in what the question counts: how old, сколько лет."""
+    pairs = set(pairwise(asked.words))
+    counted = next((UNITS[after] for word, after in pairs if word in _MANY and after in UNITS), "")
+    unit = "year" if {("how", "old"), ("сколько", "лет")} & pairs else counted
+    return tuple(
+        replace(one, value=replace(one.value, unit=unit))
+        if unit and isinstance(one.value, Number) and not one.value.unit
+        else one
+        for one in units
     )
 
 

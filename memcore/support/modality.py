@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from memcore.support.numbers import may_begin_number
+from memcore.support.reading_dates import may_be_weekday
 from memcore.support.tokens import Token
 from memcore.support.words import PAST, is_russian, lemma, listed, tags
 from memcore.text import normalize
@@ -71,6 +72,10 @@ _UNREAL = listed(
     приснилось снится снилось слышал слышала говорят ли будто вдруг"""
 )
 _WISHING = listed("would i'd he'd she'd they'd we'd")
+ADVISING = listed(
+    """suggest suggests suggested recommend recommends recommended advise advises advised советовать
+    посоветовать рекомендовать порекомендовать"""
+)
 _NEGATORS = listed(
     """not never no without nobody nothing none neither nowhere cannot не нет без нельзя нету"""
 )
@@ -79,9 +84,13 @@ _FEW = listed("few couple some несколько пара")
 _CONCORD = listed("ни никто никогда ничего ничто никакой нигде никуда никому никого")
 _EITHER = listed("quit put cut set hit hurt shut cost read let")
 _CALLED = listed("called named")
+_NAMES_BEFORE = listed("a an is are what's")
 """In "a bank called North" they tell no past."""
 _FUTURE = listed("will shall gonna won't shan't")
-_BE = listed("am is are be being been i'm he's she's it's they're we're you're that's")
+_BE = listed(
+    """what's who's where's how's am is are be being been i'm he's she's it's they're we're
+    you're that's"""
+)
 _WAS = listed("was were had did wasn't weren't hadn't didn't")
 _NOT_PAST = listed(
     """red need bed speed seed feed weed breed greed indeed hundred sacred naked kindred shed sled
@@ -127,6 +136,8 @@ def manner(tokens: Sequence[Token]) -> Manner:
         if word in _WISHING and following in ("like", "love", "prefer"):
             modes.add("desire")
         elif word in _UNREAL or (word in _WISHING and following not in ("been", "had")):
+            if word in _WISHING and following in ADVISING:
+                continue  # "I would suggest" suggests
             unreal = unreal or word
         elif word in ("if", "если") and following not in ("что", "anything"):
             unreal, condition = unreal or word, True
@@ -151,7 +162,7 @@ def manner(tokens: Sequence[Token]) -> Manner:
         elif is_past(word):
             past |= not (
                 any(one in _BE for one in words[max(0, at - 2) : at])
-                or (word in _CALLED and bool({"a", "an"} & set(words[max(0, at - 4) : at])))
+                or (word in _CALLED and bool(_NAMES_BEFORE & set(words[max(0, at - 4) : at])))
                 or _continues(words, at)
                 or (at > 0 and is_marker_pair(words[at - 1], word))
             )
@@ -184,6 +195,8 @@ def _classes(words: Sequence[str]) -> tuple[set[str], set[str], set[str]]:
         if mode and not cannot:
             modes.add(mode)
         quantity = _QUANTITIES.get(word) or _QUANTITIES.get(base)
+        if quantity == "every" and may_be_weekday(following):
+            continue  # a time of its own: every Friday, on Fridays
         if quantity == "all" and (_is_nearly_all(words[at - 1] if at else "", base) or excepted):
             soft.add("mostly")
             continue

@@ -69,9 +69,14 @@ def may_begin_when(word: str) -> bool:
     tables = (_DAYS, _NEAR, _MONTHS, _WEEKDAYS, _COUNTS, _PERIODS)
     if may_begin_number(word):  # the fifth of March
         return True
-    if word in _MARCH or word in ("in", "через", "the") or word.removesuffix("s") in _WEEKDAYS:
+    if word in _MARCH or word in ("in", "через", "the") or may_be_weekday(word):
         return True
     return any(base in one for one in tables)
+
+
+def may_be_weekday(word: str) -> bool:
+    """Whether a word is a weekday."""
+    return (lemma(word) if is_russian(word) else word.removesuffix("s")) in _WEEKDAYS
 
 
 def read_when(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int] | None:

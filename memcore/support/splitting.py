@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from memcore.support.modality import is_marker, is_negator, is_past
 from memcore.support.numbers import may_begin_number
+from memcore.support.reading_dates import may_begin_when
 from memcore.support.tokens import Token
-from memcore.support.words import is_function, is_russian, listed, tags
+from memcore.support.words import is_function, is_russian, listed, may_be_nominative, tags
 
 FIRST = listed("i i'm i've i'll i'd im ive we we're we've we'll я мы")
 """Words for the speaker as whom a clause is about."""
@@ -38,12 +39,13 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
         if at == start:
             quoted = token.quoted
             continue
-        before, following = sentence[at - 1], sentence[at + 1 : at + 4]
+        before, following = sentence[at - 1], sentence[at + 1 : at + 5]
         if token.quoted != quoted:
             cut = _is_long_quote(sentence, at) or (quoted and _is_long_quote(sentence, start))
             quoted = token.quoted
         elif token.low == ",":
             begins = _begins(following) and not _is_apposition(sentence[at + 1 : at + 5])
+            begins = begins or _changes_subject(sentence, start, at)
             cut = not _is_aside(sentence[start:at]) and (begins or _has_verbs(sentence, start, at))
         elif token.low in (":", "(", ")"):
             told = any(_is_verb(one) for one in sentence[start:at])
@@ -64,6 +66,16 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
             yield sentence[start:at]
             start, quoted = at, token.quoted
     yield sentence[start:]
+
+
+def _changes_subject(sentence: Sequence[Token], start: int, at: int) -> bool:
+    """Whether a Russian verb stands before a comma and a person in the nominative behind it: what
+    the daughter does, the son does otherwise."""
+    if at + 1 >= len(sentence) or not any("VERB" in tags(one.low) for one in sentence[start:at]):
+        return False
+    low = sentence[at + 1].low
+    animate = is_russian(low) and "NOUN" in tags(low) and "anim" in tags(low)
+    return animate and may_be_nominative(low)
 
 
 def _is_apposition(tokens: Sequence[Token]) -> bool:
@@ -119,12 +131,15 @@ def _is_long_quote(sentence: Sequence[Token], at: int) -> bool:
 
 def _begins(tokens: Sequence[Token]) -> bool:
     """Whether a clause of its own begins here: with a subject, a negation, a Russian verb."""
+    timed = True
     for place, token in enumerate(tokens):
         low = token.low
         if token.kind != "word":
             return False
-        if low in _OPENERS or (place < 2 and low in _SUBJECTS):
+        if (place < 2 and low in _SUBJECTS) or (timed and low in _AFTER_WORD):
             return True
-        if low.endswith("n't") or low in _AUXILIARIES or "VERB" in tags(low):
+        verb = low.endswith("n't") or low in _AUXILIARIES or "VERB" in tags(low)
+        if place < 3 and (low in _OPENERS or verb):
             return True
+        timed = timed and (is_function(low) or may_begin_when(low))  # on Friday I …
     return False

@@ -38,8 +38,9 @@ mother mom mum mommy mama; doctor dr doc; physiotherapist physio; veterinarian v
 father dad daddy papa; child kid; job work; buy purchase; live reside;
 move relocate; favorite favourite; phone telephone; apartment flat; movie film; photo picture;
 like enjoy; start begin; ill sick; color colour; grandmother grandma granny; grandfather grandpa;
-finish end; bike bicycle; fridge refrigerator; врач доктор; велосипед велик; взять брать;
-фотография фото; преподаватель учитель; вес весить;
+finish end; bike bicycle; fridge refrigerator; врач доктор; велосипед велик;
+фотография фото; преподаватель учитель; взять завести; советовать посоветовать рекомендовать;
+suggest recommend advise; вес весить;
 мама мать мамочка; папа отец; ребенок дитя; купить приобрести; жить проживать; муж супруг;
 жена супруга; бабушка бабуля; дедушка дед; телефон мобильный; машина автомобиль авто;
 нравиться любить; начать начинать начинаться; работать трудиться; квартира кв; корпус корп; дом д;
