@@ -11,7 +11,7 @@ from itertools import pairwise
 from memcore.support.dates import When
 from memcore.support.modality import Manner, is_marker, is_past, manner
 from memcore.support.people import is_person, lead, owned, subject_of
-from memcore.support.splitting import FIRST, split
+from memcore.support.splitting import FIRST, REFUSING, split
 from memcore.support.tokens import Token, sentences
 from memcore.support.units import Unit, units_of
 from memcore.support.verbs import has_object, lacks_subject, may_be_object, verbs_of
@@ -156,11 +156,11 @@ def _only_times(tokens: Sequence[Token], units: Sequence[Unit]) -> bool:
 
 
 def _is_occasion(tokens: Sequence[Token]) -> bool:
-    """Whether a piece that tells nothing only says why the rest is said: since you ask, …"""
+    """Whether a piece that tells nothing is apart from the rest: since you ask, …; I can't, …"""
     words = [token.low for token in tokens if token.kind == "word"]
     while words and words[0] in _INTERJECTIONS:
         words = words[1:]
-    return bool(words) and words[0] in _REASONS
+    return bool(words) and (words[0] in _REASONS or words[-1] in REFUSING)
 
 
 def _is_report(clause: Clause) -> bool:
@@ -186,6 +186,7 @@ def _clause(
     owns = found & _EXPERIENCING or ("меня" in found and words[words.index("меня") - 1] == "у")
     speaks = bool(found & FIRST) or spoken or (bool(owns) and not subject)
     context: tuple[Unit, ...] = ()
+    how = manner(tokens)
     if before is not None and found & _ANAPHORS:
         told = (unit for unit in before.units[-_CONTEXT:] if not unit.denied)
         context = (*before.context, *told)[-_CONTEXT:]
@@ -193,7 +194,10 @@ def _clause(
             subject = before.subject or before.lead or before.people
             people |= subject
     elif before is not None:
-        context = _understood(tokens, units, before, continues)
+        listing = continues and how.verbless and tokens[0].low == ":"
+        if listing:  # "booked the room: 4 May"
+            how = replace(how, either=True)
+        context = before.units if listing else _understood(tokens, units, before, continues)
         missing = {"нет", "нету"} & set(before.words)  # what is not there does nothing
         if continues and not (subject or speaks or missing) and _goes_on(tokens, units):
             subject, speaks = before.subject, before.speaks
@@ -209,7 +213,7 @@ def _clause(
     return Clause(
         units=units,
         words=tuple(token.low for token in tokens if token.low not in _PUNCTUATION),
-        manner=manner(tokens),
+        manner=how,
         first=bool(found & _FIRST_ANY) or spoken,
         second=bool(found & _SECOND),
         speaks=speaks,

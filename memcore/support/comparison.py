@@ -17,6 +17,7 @@ from memcore.support.words import keys, lemma, listed
 
 CONDITIONS = frozenset(("if", "если"))
 _ORDERS = listed("order i'll take возьму берем беру заказываю закажу оформите")
+_HAVING = listed("has have had owns own есть имеет")
 _OLD = listed("old previous last former ex прежний прошлый старый бывший")
 
 
@@ -83,6 +84,8 @@ def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     mine, theirs = clause.manner, one.clause.manner
     if _is_naming(clause, one, wanted):
         return ""
+    if _only_mentions(clause, one, wanted):
+        return "not said: has"
     if mine.negations != theirs.negations:  # what cancels out is not worked out
         return "negation"
     if mine.negations and not _denies_same(wanted, one):
@@ -96,7 +99,7 @@ def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     modes = set() if _asks_for_same(clause, one, wanted) else mine.modes ^ theirs.modes
     if modes - {"intent"} or ("intent" in modes and not (mine.future and theirs.future)):
         return f"tense: {min(modes)}"
-    if _reports_advice(clause, one):
+    if _reports_advice(clause, one) or "possible" in mine.modes & theirs.modes:
         return ""
     if mine.past != theirs.past and not (mine.either or theirs.either):
         return "tense: past"
@@ -105,6 +108,15 @@ def other_manner(clause: Clause, one: Said, wanted: Sequence[Unit]) -> str:
     if theirs.future and not mine.future and not (mine.verbless and "intent" not in theirs.modes):
         return "tense: future"
     return ""
+
+
+def _only_mentions(clause: Clause, one: Said, wanted: Sequence[Unit]) -> bool:
+    """Whether a line only tells what somebody has, and the message speaks about such a thing
+    without saying so: who is allergic to cats need have none."""
+    if len(wanted) != 1 or wanted[0].kind != "word" or not _HAVING & set(clause.words):
+        return False
+    bearing = [unit for unit in one.clause.units if unit.bears(wanted[0], one.day, one.leaning)]
+    return bool(bearing) and all(unit.placed for unit in bearing)
 
 
 def _reports_advice(clause: Clause, one: Said) -> bool:
@@ -197,7 +209,8 @@ def other_person(clause: Clause, before: Clause | None, one: Said, speakers: fro
     if others and (not about & others or (subject and not subject & others)):
         return "speaker: said of another"
     if not theirs.speaks:
-        alone = clause.subject or clause.lead
+        owner = clause.words[0].endswith("'s")  # it is of what she has
+        alone = clause.subject or (frozenset() if owner else clause.lead)
         if others and alone and alone <= speakers:
             return "speaker: said of another"
         if theirs.owned and not about & theirs.owned:

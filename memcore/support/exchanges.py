@@ -16,6 +16,7 @@ _OPEN = listed(
     """what what's which who who's where where's when when's how how's whose что чем чего какой
     какая какое какие какую какого каком кто кого кому где куда когда как сколько чей"""
 )
+_PRONOUNS = listed("i i'm i'd we he he's she she's they it it's я мы он она они")
 _MANY = listed("many much сколько")
 _YES = listed("yes yeah yep yup да ага угу")
 _NO = listed("no nope nah нет не not")
@@ -41,26 +42,29 @@ def answered(said: Sequence[Said]) -> list[Said]:
         answer = after[0].clause
         if not asking or not before[-1].clause.asked or before[0].speaker == after[0].speaker:
             continue
-        asked = asking[-1]
+        asked = next((one for one in reversed(asking) if set(one.words) & _OPEN), asking[-1])
         words = set(asked.words)
         if words & (_CHOICE | _NO) or asked.manner.negations:
             continue
-        if not _is_fragment(answer):
-            thing = _asked_thing(asked)
-            if thing is not None and not words & _YOURS:
-                known = replace(answer, context=(*answer.context, thing))
-                found[found.index(after[0])] = replace(after[0], clause=known)
+        first = [one for one in after if one.clause.sentence == 0]
+        thing = () if words & _YOURS else _asked_thing(asked)
+        if not _is_fragment(answer) or (
+            len(first) > 1 and _PRONOUNS & set(first[1].clause.words[:1])
+        ):
+            for one in first:
+                known = replace(one.clause, context=(*one.clause.context, *thing))
+                found[found.index(one)] = replace(one, clause=known)
         elif words & _OPEN or set(answer.words[:1]) & _YES:
             found[found.index(after[0])] = replace(after[0], clause=_stated(asked, answer))
     return found
 
 
-def _asked_thing(asked: Clause) -> Unit | None:
+def _asked_thing(asked: Clause) -> tuple[Unit, ...]:
     """What an open question asks for: the size of "what size should I take"."""
     for first, second in pairwise(asked.words):
         if first in _OPEN:
-            return next((unit for unit in asked.units if unit.text == second), None)
-    return None
+            return tuple(unit for unit in asked.units if unit.text == second)
+    return ()
 
 
 def _is_fragment(answer: Clause) -> bool:

@@ -126,7 +126,11 @@ class Manner:
 
 def manner(tokens: Sequence[Token]) -> Manner:
     """The manner of a clause."""
-    words = [token.low for token in tokens if token.kind == "word" and not _is_month(token)]
+    words = [
+        token.low
+        for at, token in enumerate(tokens)
+        if token.kind == "word" and not _is_month(tokens, at)
+    ]
     modes, quantities, soft = _classes(words)
     past = future = verb = progressive = condition = done = False
     either = bool(_EITHER & set(words)) and not any(one in _FUTURE for one in words)
@@ -176,7 +180,7 @@ def manner(tokens: Sequence[Token]) -> Manner:
 
 def _continues(words: Sequence[str], at: int) -> bool:
     """Whether a participle tells of what still lasts: has lived here since May, for six years."""
-    held = {"have", "has", "i've", "we've", "she's", "he's", "they've"}
+    held = {"have", "has", "i've", "we've", "she's", "he's", "they've", "haven't", "hasn't"}
     return bool(held & set(words[max(0, at - 2) : at])) and bool({"since", "for"} & set(words[at:]))
 
 
@@ -226,9 +230,12 @@ def _excepts_some(words: Sequence[str]) -> bool:
     return False
 
 
-def _is_month(token: Token) -> bool:
+def _is_month(tokens: Sequence[Token], at: int) -> bool:
     """Whether a word is the month and not the verb."""
-    return token.low == "may" and token.capital and not token.first
+    if tokens[at].low != "may":
+        return False
+    dated = any(near.text[:1].isdigit() for near in tokens[max(0, at - 1) : at + 2])
+    return dated or (tokens[at].capital and not tokens[at].first)
 
 
 @lru_cache(maxsize=50_000)

@@ -181,7 +181,10 @@ def _month(tokens: Sequence[Token], at: int, beside: bool) -> int | None:
         return None
     if is_russian(word):
         return 3 if word in _MARCH else _MONTHS.get(lemma(word))
-    sure = word not in ("may", "march", "mar") and _low(tokens, at - 1) in _BEFORE_MONTH
+    before = _low(tokens, at - 1)
+    sure = before in ("in", "since", "until", "till") or (
+        word not in ("may", "march", "mar") and before in _BEFORE_MONTH
+    )
     return _MONTHS.get(word) if beside or sure or tokens[at].capital else None
 
 

@@ -22,6 +22,8 @@ _SUBJECTS = listed(
     their our я мы он она они ты вы оно у мой моя мое мои"""
 )
 _POSSESSIVES = listed("my his her their our мой моя мое мои")
+REFUSING = listed("can't couldn't won't могу смогу можем сможем получится")
+"""What follows such a word and a comma is the reason: "I can't, allergic to cats"."""
 _OPENERS = listed("не нет not never no don't please пожалуйста")
 _AUXILIARIES = listed("is are was were has will")
 _FINITE = _AUXILIARIES | listed("am have had do does did can could must should")
@@ -46,6 +48,7 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
         elif token.low == ",":
             begins = _begins(following) and not _is_apposition(sentence[at + 1 : at + 5])
             begins = begins or _changes_subject(sentence, start, at)
+            begins = begins or before.low in REFUSING
             cut = not _is_aside(sentence[start:at]) and (begins or _has_verbs(sentence, start, at))
         elif token.low in (":", "(", ")"):
             told = any(_is_verb(one) for one in sentence[start:at])
@@ -54,8 +57,11 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
         elif token.low in ("and", "и", "а", "so", "or"):
             past = bool(following) and is_past(following[0].low)
             both = token.low in ("and", "и") and _has_verbs(sentence, start, at)
+            begins = _begins(following)
+            if token.low == "и" and not any(_is_verb(one) for one in sentence[start:at]):
+                begins = False  # two nouns before one verb
             counts = bool(following) and may_begin_number(following[0].low)  # one or two
-            cut = token.low == "а" or (_begins(following) and not counts) or past or both
+            cut = token.low == "а" or (begins and not counts) or past or both
         elif token.low in _AFTER_WORD:
             apart = token.low in _CONTRACTED or not is_function(before.low)
             first = start + (sentence[start].kind != "word")

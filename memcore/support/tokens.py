@@ -28,7 +28,8 @@ _HALF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?", re.IGNORECASE)
 _IN_LAW = re.compile(r"-in-laws?\b", re.IGNORECASE)
 _LETTER_WORD = re.compile(r"\b([A-Za-z])-(?=[a-z]{3})")
 _IS_BEHIND = re.compile(
-    r"(?<=\w)['’]s(?=\s+(?:at|in|on|from|with|my|our|the|a|an|not|too|very|so|only|now|\d)\b)",
+    r"(?<=\w)['’]s(?=\s+(?:at|in|on|from|with|my|our|the|a|an|not|too|very|so|only|now|\d"
+    r"|coming|going|getting|having|leaving|moving|staying|visiting|arriving|working|doing)\b)",
     re.IGNORECASE,
 )
 """`'s` that stands for "is": no noun that somebody has can follow it."""

@@ -37,11 +37,18 @@ _SAME = """
 mother mom mum mommy mama; doctor dr doc; physiotherapist physio; veterinarian vet;
 father dad daddy papa; child kid; job work; buy purchase; live reside;
 move relocate; favorite favourite; phone telephone; apartment flat; movie film; photo picture;
-like enjoy; start begin; ill sick; color colour; grandmother grandma granny; grandfather grandpa;
+like enjoy; start begin; ill sick; color colour; grandmother grandma granny gran;
+grandfather grandpa;
 finish end; bike bicycle; fridge refrigerator; врач доктор; велосипед велик;
 фотография фото; преподаватель учитель; взять завести; советовать посоветовать рекомендовать;
 suggest recommend advise; вес весить;
-мама мать мамочка; папа отец; ребенок дитя; купить приобрести; жить проживать; муж супруг;
+приехать приезжать; уехать уезжать; прийти приходить; уйти уходить; прилететь прилетать;
+вернуться возвращаться; переехать переезжать; закончить заканчивать;  продать
+продавать; дать давать; получить получать; сдать сдавать; снять снимать; сделать делать; написать
+писать; заказать заказывать; открыть открывать; закрыть закрывать; поступить поступать; выбрать
+выбирать; подарить дарить; встретить встречать; перенести переносить; забрать забирать;
+собака пес песик; мама мать мамочка; папа отец; ребенок дитя; купить приобрести покупать;
+жить проживать; муж супруг;
 жена супруга; бабушка бабуля; дедушка дед; телефон мобильный; машина автомобиль авто;
 нравиться любить; начать начинать начинаться; работать трудиться; квартира кв; корпус корп; дом д;
 улица ул; день сутки; дочь дочка; сын сынок
