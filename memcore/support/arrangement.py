@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 from memcore.support.comparison import Said
+from memcore.support.modality import is_past
 from memcore.support.numbers import Number
 from memcore.support.units import Unit
-from memcore.support.words import listed
+from memcore.support.words import keys, listed
 
 _ORDERING = listed(
     """to from than over before after instead rather чем вместо предпочитаю предпочитает
@@ -40,6 +41,8 @@ def swapped(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
         for step in (1, -1):
             near = at + step
             if unit.kind != "number" or not 0 <= near < len(wanted) or wanted[near].value:
+                continue
+            if wanted[near].part != unit.part:
                 continue
             if _has_another(unit, wanted[near], step, fitting):
                 return f"number {unit.shown}"
@@ -81,6 +84,9 @@ def _turned(wanted: Sequence[Unit], fitting: Sequence[Said]) -> str:
         ]
         known = [(unit, found) for unit, found in zip(wanted, places, strict=True) if found]
         for (first, mine), (second, theirs) in combinations(known, 2):
+            past = (verb for verb in one.clause.verbs if is_past(verb))
+            if any(keys(verb) & (first.keys | second.keys) for verb in past):
+                continue  # they moved the talk, the talk was moved
             worded = first.value is None and second.value is None
             if (worded or first.kind == second.kind) and mine[0] > theirs[-1]:
                 return f"order: {first.shown}"

@@ -15,7 +15,15 @@ from zoneinfo import ZoneInfo
 
 from memcore.support.arrangement import held_together, swapped
 from memcore.support.clauses import Clause, read
-from memcore.support.comparison import Said, other_manner, other_person, unstated
+from memcore.support.comparison import (
+    CONDITIONS,
+    Said,
+    other_manner,
+    other_person,
+    telling,
+    unstated,
+)
+from memcore.support.exchanges import answered, corrected
 from memcore.support.instructions import is_instruction
 from memcore.support.numbers import Number
 from memcore.support.tokens import sentences
@@ -29,6 +37,7 @@ LONGEST = 2_000
 
 _SPEAKER_PREFIX = re.compile(r"^\s*([^\W\d_][\w .-]{0,60}):\s*(?=\S)")
 _NAMING = listed("name name's named called зовут звать имя")
+_FILLERS = listed("well so honestly yes yeah oh ok and but ну вот да ой кстати и а но честно")
 _KINDS = {"number": "number", "name": "name", "when": "date", "word": "not said:"}
 
 
@@ -66,7 +75,9 @@ def supported(line: str, sources: Sequence[Message], *, zone: ZoneInfo) -> Verdi
         return Verdict(False, "language")
     said = [one for message in spoken for one in _said(message, zone)]
     speakers = frozenset(key for message in spoken for key in _name_keys(message.speaker))
-    return _check(_without_prefix(bare, speakers), said, speakers)
+    told, who = _without_prefix(bare, speakers)
+    said = corrected(answered(said))
+    return _check(told, [one for one in said if not who or who & one.speaker], speakers)
 
 
 def _check(line: str, said: Sequence[Said], speakers: frozenset[str]) -> Verdict:
@@ -88,24 +99,35 @@ def _check(line: str, said: Sequence[Said], speakers: frozenset[str]) -> Verdict
 
 
 def _is_verbatim(told: Sequence[Clause], said: Sequence[Said]) -> bool:
-    """Whether the line stands word for word in what one user stated."""
-    wanted = [clause.words for clause in told]
-    for start in range(len(said) - len(wanted) + 1):
-        run = said[start : start + len(wanted)]
-        if (
-            [one.clause.words for one in run] == wanted
-            and len({one.message for one in run}) == 1
-            and all(one.user and not unstated(one.clause) for one in run)
-        ):
-            return True
+    """Whether the line stands word for word in what one user stated, from the beginning of a
+    clause to the end of one, a filler before it left out."""
+    wanted = [word for clause in told for word in clause.words]
+    for start, first in enumerate(said):
+        words: list[str] = []
+        for one in said[start:]:
+            if one.message != first.message or not one.user or len(words) > len(wanted) + 4:
+                break
+            stated = not one.clause.manner.unreal or one.clause.manner.unreal in wanted
+            if one.clause.asked or one.clause.quoted or not stated:
+                break
+            words += one.clause.words
+            if _without_fillers(words) == _without_fillers(wanted):
+                return True
     return False
+
+
+def _without_fillers(words: Sequence[str]) -> Sequence[str]:
+    place = 0
+    while place < len(words) and words[place] in _FILLERS:
+        place += 1
+    return words[place:]
 
 
 def _objection(
     clause: Clause, before: Clause | None, said: Sequence[Said], speakers: frozenset[str]
 ) -> str:
     """What the messages do not bear out of a clause of the line; empty where they do."""
-    if clause.manner.unreal:
+    if clause.manner.unreal and clause.manner.unreal not in CONDITIONS:
         return f"hypothetical: {clause.manner.unreal}"
     wanted = _wanted(clause, speakers)
     fitting: list[Said] = []
@@ -115,7 +137,7 @@ def _objection(
         if not borne:
             continue
         reason = (
-            unstated(one.clause)
+            unstated(clause, one.clause)
             or other_manner(clause, one, wanted)
             or other_person(clause, before, one, speakers)
         )
@@ -123,11 +145,17 @@ def _objection(
             objections.append((len(borne), reason, borne))
         else:
             fitting.append(one)
-    for at, unit in enumerate(wanted):
+    wanted = telling(wanted, fitting)
+    for unit in wanted:
         if not any(one.bears(unit) for one in fitting):
-            near = [found[:2] for found in objections if at in found[2]]
+            near = [found[:2] for found in objections if unit in _borne(found[2], clause, speakers)]
             return max(near)[1] if near else _missing(unit)
     return held_together(wanted, fitting) or swapped(wanted, fitting)
+
+
+def _borne(places: frozenset[int], clause: Clause, speakers: frozenset[str]) -> list[Unit]:
+    wanted = _wanted(clause, speakers)
+    return [wanted[at] for at in places]
 
 
 def _wanted(clause: Clause, speakers: frozenset[str]) -> list[Unit]:
@@ -171,10 +199,11 @@ def _name_keys(speaker: str) -> frozenset[str]:
     return frozenset(key for token in tokens if token.kind == "word" for key in keys(token.low))
 
 
-def _without_prefix(line: str, speakers: frozenset[str]) -> str:
-    """The line without `Anna: ` before it, where Anna is who spoke."""
+def _without_prefix(line: str, speakers: frozenset[str]) -> tuple[str, frozenset[str]]:
+    """The line without `Anna: ` before it, where Anna is one who spoke, and her name's keys."""
     match = _SPEAKER_PREFIX.match(line)
-    return line[match.end() :] if match and _name_keys(match[1]) <= speakers else line
+    who = _name_keys(match[1]) if match else frozenset[str]()
+    return (line[match.end() :], who) if match and who and who <= speakers else (line, frozenset())
 
 
 def _languages(text: str, line: str) -> tuple[bool | None, ...]:

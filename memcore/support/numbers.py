@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import lru_cache
+from itertools import pairwise
 
+from memcore.support.clock import half_day, spoken_time
 from memcore.support.tokens import Token
-from memcore.support.words import is_russian, lemma, listed
+from memcore.support.words import is_russian, lemma, listed, tags
 from memcore.text import normalize
 
 CLOCK = "clock"
@@ -58,13 +60,15 @@ _ORDINAL = listed("st nd rd th го му й я е ой ый ая ое ую ом 
 _NOT_A_NUMBER = listed("one ones one's")
 _BOUNDS = {
     "about": "about", "around": "about", "approximately": "about", "roughly": "about",
-    "~": "about", "около": "about", "примерно": "about", "приблизительно": "about",
+    "~": "about", "около": "about", "порядка": "about",
+    "примерно": "about", "приблизительно": "about",
     "almost": "almost", "nearly": "almost", "почти": "almost", "over": "more", "least": "least",
     "more": "more", "above": "more", "больше": "more", "более": "more", "свыше": "more",
     "less": "less", "under": "less", "most": "most", "меньше": "less", "менее": "less",
     "fewer": "less", "below": "less", ">": "more", "<": "less", "max": "most", "min": "least",
     "минимум": "least", "максимум": "most",
 }  # fmt: skip
+_PIECES = listed("штука человек раз")
 _OPPOSITE = {"more": "most", "less": "least"}
 
 
@@ -88,11 +92,19 @@ class Number:
 def may_begin_number(word: str) -> bool:
     """Whether a word can be the first of a number."""
     base = lemma(word)
-    return base in _WORDS or base in _SCALES
+    if base in _WORDS or base in _SCALES or base in ("quarter", "без", "пол"):
+        return True
+    return _may_be_turned(word)
 
 
 def read_number(tokens: Sequence[Token], at: int) -> tuple[Number, int] | None:
     """The number that begins at a token, with its unit, and the place behind it."""
+    if spoken := spoken_time(tokens, at, number_value):
+        return Number(Decimal(spoken[0]), CLOCK), spoken[1]
+    if tokens[at].kind == "word" and _may_be_turned(tokens[at].low) and at + 1 < len(tokens):
+        value, after = number_value(tokens, at + 1)
+        if value is not None:
+            return Number(value, _unit_of(tokens[at]), "about"), after
     unit, place = "", at
     if tokens[at].low in _BEFORE and at + 1 < len(tokens):
         unit, place = UNITS[tokens[at].low], at + 1
@@ -111,9 +123,9 @@ def read_number(tokens: Sequence[Token], at: int) -> tuple[Number, int] | None:
     value, after = number_value(tokens, place)
     if value is None:
         return None
-    if after < len(tokens) and tokens[after].low in ("am", "pm") and value <= 12:
-        return _half_day(value, tokens[after].low), after + 1
-    return _time_of_day(value, tokens, after) or _with_unit(value, unit, bound, tokens, after)
+    return _time_of_day(value, tokens, after) or _with_unit(
+        value, unit, bound or _bound_behind(tokens, after), tokens, after
+    )
 
 
 def number_value(tokens: Sequence[Token], at: int) -> tuple[Decimal | None, int]:
@@ -141,10 +153,20 @@ def number_value(tokens: Sequence[Token], at: int) -> tuple[Decimal | None, int]
             if found and not (value < last and last >= 20):
                 break
             current, last, found = current + value, value, True
+        elif found and (half := _half_behind(tokens, place)):
+            return total + current + Decimal("0.5"), half
         elif not (token.low in ("and", "-") and found and _joins(tokens, place, last)):
             break
         place += 1
     return (total + current, place) if found else (None, at)
+
+
+def _half_behind(tokens: Sequence[Token], place: int) -> int:
+    """The place behind "and a half" or «с половиной»; 0 where that does not stand there."""
+    words = [token.low for token in tokens[place : place + 3]]
+    if words == ["and", "a", "half"]:
+        return place + 3
+    return place + 2 if words[:2] == ["с", "половиной"] else 0
 
 
 def _joins(tokens: Sequence[Token], place: int, last: Decimal) -> bool:
@@ -204,9 +226,10 @@ def _code(
 
 def _clock(token: Token, tokens: Sequence[Token], after: int) -> tuple[Number, int]:
     hours, minutes = map(int, token.low.split(":"))
-    if after < len(tokens) and tokens[after].low in ("am", "pm") and hours <= 12:
-        half = _half_day(Decimal(hours), tokens[after].low)
-        return Number(Decimal(half.value) + minutes, CLOCK), after + 1
+    half, behind = half_day(tokens, after)
+    if half and hours <= 12:
+        whole = _half_day(Decimal(hours), half)
+        return Number(Decimal(whole.value) + minutes, CLOCK), behind
     return Number(Decimal(hours * 60 + minutes), CLOCK), after
 
 
@@ -216,16 +239,26 @@ def _half_day(hours: Decimal, half: str) -> Number:
 
 def _time_of_day(value: Decimal, tokens: Sequence[Token], after: int) -> tuple[Number, int] | None:
     """6 вечера, 6 часов утра, 6 in the evening."""
-    words = [token.low for token in tokens[after : after + 4]]
-    if words and lemma(words[0]) in ("час", "o'clock"):
-        words, after = words[1:], after + 1
-    if value > 12 or value != int(value) or not words:
+    if after < len(tokens) and lemma(tokens[after].low) in ("час", "o'clock"):
+        after += 1
+    half, after = half_day(tokens, after)
+    if not half or value > 12 or value != int(value):
         return None
-    if words[0] in ("утра", "ночи", "вечера", "дня"):
-        return _half_day(value, "pm" if words[0] in ("вечера", "дня") else "am"), after + 1
-    if words[:2] == ["in", "the"] and words[2:] and words[2] in ("morning", "afternoon", "evening"):
-        return _half_day(value, "am" if words[2] == "morning" else "pm"), after + 3
-    return None
+    return _half_day(value, half), after
+
+
+def _bound_behind(tokens: Sequence[Token], after: int) -> str:
+    """How exact a number is by what follows it, its unit between: an hour or so."""
+    words = [token.low for token in tokens[after : after + 3]]
+    ends = {("or", "so"), ("or", "thereabouts"), ("give", "or")}
+    return "about" if ends & set(pairwise(words)) else ""
+
+
+def _may_be_turned(word: str) -> bool:
+    """Whether a number behind a word is not exact: минут десять, штук пять."""
+    base = lemma(word)
+    known = base in UNITS or base in _PIECES
+    return known and is_russian(word) and {"gent", "plur"} <= tags(word)
 
 
 def _bound(tokens: Sequence[Token], at: int) -> str:

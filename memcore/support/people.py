@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from memcore.support.modality import is_marker, is_past
 from memcore.support.tokens import Token
@@ -22,6 +23,8 @@ _PREPOSITIONS = listed(
     "to in at on with for from of about by into than near over under after before without"
 )
 _OWNING = listed("my our мой моя мое мои наш наша наше наши")
+_PRONOUNS = listed("he he's she she's they they're it it's")
+_LINKING = listed("is are was were")
 _HEAD = 2
 """Content words after "my" of which one tells what it is: "my new phone"."""
 _DETERMINERS = listed("my his her their our your the a an this that")
@@ -29,16 +32,22 @@ _DETERMINERS = listed("my his her their our your the a an this that")
 
 def is_person(unit: Unit) -> bool:
     """Whether a unit may be somebody: a name that is not known to be a place, or kin."""
-    if unit.kind == "word":
-        return bool(unit.keys & kin())
-    return unit.kind == "name" and (not is_russian(unit.text) or is_given_name(unit.text))
+    if unit.kind == "word":  # «брать» has the stem of «брат»
+        return bool(unit.keys & kin()) and not tags(unit.text) & {"VERB", "INFN"}
+    if unit.kind != "name" or not is_russian(unit.text):
+        return unit.kind == "name"
+    return is_given_name(unit.text) and "Geox" not in tags(unit.text)
 
 
 def subject_of(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]:
     """Keys of the person whom a clause is about: in Russian by case, in English by place."""
     if any(is_russian(token.low) for token in tokens if token.kind == "word"):
+        placed = _after_prepositions(tokens)
         return frozenset(
-            key for unit in units if unit.nominative and is_person(unit) for key in unit.keys
+            key
+            for unit in units
+            if unit.nominative and is_person(unit) and unit.text not in placed
+            for key in unit.keys
         )
     by_text = {unit.text: unit for unit in reversed(units)}
     found: set[str] = set()
@@ -47,6 +56,8 @@ def subject_of(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]
         low = token.low
         if token.kind != "word":
             continue
+        if low in _PRONOUNS:
+            break
         here = by_text.get(low)
         if low.endswith("'s") and here is not None:
             pass  # whose it is; the subject comes behind
@@ -60,10 +71,29 @@ def subject_of(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]
             continue
         elif here is not None and not skipping and not _determines(before):
             break  # a verb, or a noun that is no person, comes first
-        if low not in _DETERMINERS:
+        elif low in _LINKING and any(unit.text == before for unit in units):
+            break  # what it is comes behind
+        if low not in _DETERMINERS and (here is None or here.value is None):
             skipping = False
         before = low
     return frozenset(found)
+
+
+def _after_prepositions(tokens: Sequence[Token]) -> frozenset[str]:
+    """The Russian words right behind a preposition, which are no subject."""
+    words = [token.low for token in tokens if token.kind == "word"]
+    return frozenset(after for word, after in pairwise(words) if "PREP" in tags(word))
+
+
+def possessors(clause_units: Sequence[Unit]) -> Iterator[tuple[Unit, Unit]]:
+    """Who has what, of those that a clause names: my sister's dentist, врач мужа."""
+    for first, second in pairwise(clause_units):
+        if is_russian(second.text):
+            genitive = "gent" in tags(second.text) and "NOUN" in tags(first.text)
+            if genitive and is_person(second) and not second.relation:
+                yield second, first
+        elif first.possessive and is_person(first):
+            yield first, second
 
 
 def owned(tokens: Sequence[Token], units: Sequence[Unit]) -> frozenset[str]:

@@ -11,7 +11,7 @@ from functools import lru_cache
 from memcore.support.dates import When, away, one_day, weekday_near, whole
 from memcore.support.numbers import may_begin_number, number_value
 from memcore.support.tokens import Token
-from memcore.support.words import is_russian, lemma, listed
+from memcore.support.words import is_russian, lemma, listed, tags
 
 _MONTHS = {
     name: number
@@ -69,7 +69,14 @@ def may_begin_when(word: str) -> bool:
     tables = (_DAYS, _NEAR, _MONTHS, _WEEKDAYS, _COUNTS, _PERIODS)
     if may_begin_number(word):  # the fifth of March
         return True
-    return word in _MARCH or word in ("in", "через", "the") or any(base in one for one in tables)
+    if word in _MARCH or word in ("in", "через", "the") or may_be_weekday(word):
+        return True
+    return any(base in one for one in tables)
+
+
+def may_be_weekday(word: str) -> bool:
+    """Whether a word is a weekday."""
+    return (lemma(word) if is_russian(word) else word.removesuffix("s")) in _WEEKDAYS
 
 
 def read_when(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int] | None:
@@ -80,7 +87,17 @@ def read_when(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int]
     before = at - 1
     while before >= 0 and tokens[before].low in ("the", "on", "of", "в"):
         before -= 1
-    return replace(found[0], side=_SIDES.get(_low(tokens, before), "")), found[1]
+    side = _SIDES.get(_low(tokens, before), "")
+    if found[0].weekday is not None and _is_each(tokens[at].low, _low(tokens, before)):
+        side = "each"
+    return replace(found[0], side=side), found[1]
+
+
+def _is_each(word: str, before: str) -> bool:
+    """Whether every such weekday is meant: on Fridays, every Friday, по пятницам."""
+    if is_russian(word):
+        return lemma(before) == "каждый" or (before == "по" and {"datv", "plur"} <= tags(word))
+    return before in ("every", "each") or word.endswith("days")
 
 
 def _absolute(tokens: Sequence[Token], at: int) -> tuple[When, int] | None:
@@ -97,7 +114,7 @@ def _absolute(tokens: Sequence[Token], at: int) -> tuple[When, int] | None:
         if named is not None:
             year, after = _year(tokens, after + 1)
             return _checked(year, named, number, after)
-    if (named := _month(tokens, at, beside=False)) is not None:
+    if (named := _month(tokens, at, beside=_is_day(tokens, at + 1))) is not None:
         day = _small(tokens[at + 1]) if at + 1 < len(tokens) else None
         if day is not None and 1 <= day <= 31 and not is_russian(token.low):
             year, after = _year(tokens, at + 2)
@@ -108,6 +125,12 @@ def _absolute(tokens: Sequence[Token], at: int) -> tuple[When, int] | None:
     if (weekday := _weekday(token)) is not None:
         return When(weekday=weekday), at + 1
     return _bare_year(tokens, at)
+
+
+def _is_day(tokens: Sequence[Token], at: int) -> bool:
+    """Whether a token is the day behind an English month."""
+    day = _small(tokens[at]) if at < len(tokens) else None
+    return day is not None and 1 <= day <= 31
 
 
 def _in_digits(token: Token, after: int) -> tuple[When, int] | None:
@@ -158,7 +181,11 @@ def _month(tokens: Sequence[Token], at: int, beside: bool) -> int | None:
         return None
     if is_russian(word):
         return 3 if word in _MARCH else _MONTHS.get(lemma(word))
-    return _MONTHS.get(word) if beside or tokens[at].capital else None
+    before = _low(tokens, at - 1)
+    sure = before in ("in", "since", "until", "till") or (
+        word not in ("may", "march", "mar") and before in _BEFORE_MONTH
+    )
+    return _MONTHS.get(word) if beside or sure or tokens[at].capital else None
 
 
 def _is_month_alone(tokens: Sequence[Token], at: int) -> bool:
@@ -170,7 +197,8 @@ def _is_month_alone(tokens: Sequence[Token], at: int) -> bool:
 
 
 def _weekday(token: Token) -> int | None:
-    return _WEEKDAYS.get(lemma(token.low) if is_russian(token.low) else token.low)
+    low = token.low
+    return _WEEKDAYS.get(lemma(low) if is_russian(low) else low.removesuffix("s"))
 
 
 def _relative(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int] | None:
@@ -178,6 +206,8 @@ def _relative(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int]
     base = lemma(word) if is_russian(word) else word
     if base in _DAYS:
         return _day(today, _DAYS[base]), at + 1
+    if (weekday := _weekday(tokens[at])) is not None:
+        return _of_week(tokens, at, weekday, today)
     place = at + (word == "the")
     if _low(tokens, place) == "day" and _low(tokens, place + 1) in ("after", "before"):
         ahead = 1 if tokens[place + 1].low == "after" else -1
@@ -194,6 +224,19 @@ def _relative(tokens: Sequence[Token], at: int, today: date) -> tuple[When, int]
     if period and _low(tokens, after + 1) in ("ago", "назад"):
         return away(today, -count, period), after + 2
     return None
+
+
+def _of_week(
+    tokens: Sequence[Token], at: int, weekday: int, today: date
+) -> tuple[When, int] | None:
+    """A weekday with the week that it is of: Friday this week, в среду на следующей неделе."""
+    place = at + 1
+    while _low(tokens, place) in ("of", "on", "на"):
+        place += 1
+    ahead = _NEAR.get(lemma(_low(tokens, place))) if place < len(tokens) else None
+    if ahead is None or _PERIODS.get(lemma(_low(tokens, place + 1))) != "week":
+        return None
+    return weekday_near(today, weekday, ahead), place + 2
 
 
 def _count(tokens: Sequence[Token], at: int) -> tuple[int, int]:

@@ -26,6 +26,13 @@ _TOKEN = re.compile(
 _STRESS = re.compile(r"(?<=[\u0400-\u04ff])[\u0300\u0301]")
 _HALF_DAY = re.compile(r"\b([ap])\.\s?m\b\.?", re.IGNORECASE)
 _IN_LAW = re.compile(r"-in-laws?\b", re.IGNORECASE)
+_LETTER_WORD = re.compile(r"\b([A-Za-z])-(?=[a-z]{3})")
+_IS_BEHIND = re.compile(
+    r"(?<=\w)['’]s(?=\s+(?:at|in|on|from|with|my|our|the|a|an|not|too|very|so|only|now|\d"
+    r"|coming|going|getting|having|leaving|moving|staying|visiting|arriving|working|doing)\b)",
+    re.IGNORECASE,
+)
+"""`'s` that stands for "is": no noun that somebody has can follow it."""
 _ABBREVIATED = listed(
     "г ул д кв корп стр др т руб коп тыс млн dr mr mrs ms st prof e i vs etc им пр пл"
 )
@@ -52,6 +59,8 @@ def sentences(text: str) -> list[tuple[Token, ...]]:
     """The sentences of a text as tokens, the sign that ends each included."""
     plain = _STRESS.sub("", unicodedata.normalize("NFKC", clean(text)))
     plain = _IN_LAW.sub("inlaw", plain)
+    plain = _LETTER_WORD.sub(r"\1", plain)  # T-shirt, e-mail
+    plain = _IS_BEHIND.sub(" is", plain)
     plain = _HALF_DAY.sub(r"\1m", plain)
     found: list[tuple[Token, ...]] = []
     current: list[Token] = []

@@ -8,7 +8,7 @@ from datetime import date
 from typing import Literal
 
 from memcore.support.dates import Leaning, When
-from memcore.support.modality import is_marker, is_negator
+from memcore.support.modality import is_marker, is_marker_pair, is_negator
 from memcore.support.numbers import Number, may_begin_number, read_number
 from memcore.support.reading_dates import may_begin_when, read_when
 from memcore.support.tokens import Token
@@ -20,6 +20,7 @@ from memcore.support.words import (
     is_russian,
     keys,
     may_be_nominative,
+    tags,
 )
 
 _RELATIONS = {
@@ -32,6 +33,8 @@ _JOINING = frozenset(("and", "и", "or", "или", "nor", "ни"))
 _ROOT, _ROOT_SHARE = 5, 0.7
 """Words are of one root that share so many first letters, and such a part of the longer one."""
 
+_PLACING = frozenset(("to", "of", "for", "about", "at", "on", "in", "by"))
+
 Kind = Literal["word", "name", "number", "when"]
 
 
@@ -42,7 +45,7 @@ class Unit:
     `text` is normalised, `shown` as it was written; `keys` are the stems it goes by. `relation` is
     a preposition that changes the meaning. `denied` is true where a negation stands before it in
     its clause. `part` counts the coordinated parts of the clause, within which a unit belongs to
-    its neighbours.
+    its neighbours. `placed` is true right behind a preposition other than "with".
     """
 
     kind: Kind
@@ -54,6 +57,7 @@ class Unit:
     denied: bool = False
     part: int = 0
     nominative: bool = False
+    placed: bool = False
 
     @property
     def possessive(self) -> bool:
@@ -94,7 +98,7 @@ def units_of(tokens: Sequence[Token], today: date) -> tuple[Unit, ...]:
 
 def _units(tokens: Sequence[Token], today: date) -> Iterator[Unit]:
     at = part = 0
-    relation, denied = "", False
+    relation, denied, placed = "", False, False
     while at < len(tokens):
         token = tokens[at]
         found: tuple[When | Number, int] | None = None
@@ -114,20 +118,30 @@ def _units(tokens: Sequence[Token], today: date) -> Iterator[Unit]:
             part += token.low in (",", "/")
             continue
         low = token.low
+        following = tokens[at].low if at < len(tokens) else ""
         denied = denied or is_negator(low)
         part += low in _JOINING
         relation = _RELATIONS.get(low, relation)
         if low in _RELATIONS:
             continue
-        if not is_function(low) and not is_marker(low) and not is_frame(low):
-            yield _worded(token, relation, denied, part)
-            relation = ""
+        if is_marker_pair(low, following):
+            at += 1
+            continue
+        if low == "apart" and following == "from":
+            relation, at = "except", at + 1
+            continue
+        letter = len(low) == 1 and token.capital and not token.first and low in "sdtm"  # size M
+        if letter or (not is_function(low) and not is_marker(low) and not is_frame(low)):
+            yield _worded(token, relation, denied, part, placed)
+            relation, placed = "", placed and "ADJF" in tags(low)
+        else:
+            placed = low in _PLACING or ("PREP" in tags(low) and low not in ("с", "со"))
 
 
-def _worded(token: Token, relation: str, denied: bool, part: int) -> Unit:
+def _worded(token: Token, relation: str, denied: bool, part: int, placed: bool) -> Unit:
     low = token.low
     named = token.capital and (not token.first or is_given_name(low))
     kind: Kind = "name" if named else "word"
     nominative = is_russian(low) and may_be_nominative(low)
     found = keys(low.removesuffix("'s"))
-    return Unit(kind, low, token.text, found, None, relation, denied, part, nominative)
+    return Unit(kind, low, token.text, found, None, relation, denied, part, nominative, placed)

@@ -24,6 +24,8 @@ take:took,taken teach:taught tear:tore,torn tell:told think:thought throw:threw,
 understand:understood wake:woke,woken wear:wore,worn win:won write:wrote,written become:became
 bite:bit,bitten freeze:froze,frozen shake:shook,shaken
 """
+_PLURALS = "children:child men:man women:woman wives:wife knives:knife teeth:tooth"
+PLURALS: dict[str, str] = dict(re.findall(r"(\w+):(\w+)", _PLURALS))
 PAST = {
     past: base
     for base, _, pasts in (one.partition(":") for one in _IRREGULAR.split())
@@ -32,12 +34,23 @@ PAST = {
 """English irregular past forms and participles, with their base form."""
 
 _SAME = """
-mother mom mum mommy mama; father dad daddy papa; child kid; job work; buy purchase; live reside;
+mother mom mum mommy mama; doctor dr doc; physiotherapist physio; veterinarian vet;
+father dad daddy papa; child kid; job work; buy purchase; live reside;
 move relocate; favorite favourite; phone telephone; apartment flat; movie film; photo picture;
-like enjoy; start begin; ill sick; color colour; grandmother grandma granny; grandfather grandpa;
-мама мать мамочка; папа отец; ребенок дитя; купить приобрести; жить проживать; муж супруг;
+like enjoy; start begin; ill sick; color colour; grandmother grandma granny gran;
+grandfather grandpa;
+finish end; bike bicycle; fridge refrigerator; врач доктор; велосипед велик;
+фотография фото; преподаватель учитель; взять завести; советовать посоветовать рекомендовать;
+suggest recommend advise; вес весить;
+приехать приезжать; уехать уезжать; прийти приходить; уйти уходить; прилететь прилетать;
+вернуться возвращаться; переехать переезжать; закончить заканчивать;  продать
+продавать; дать давать; получить получать; сдать сдавать; снять снимать; сделать делать; написать
+писать; заказать заказывать; открыть открывать; закрыть закрывать; поступить поступать; выбрать
+выбирать; подарить дарить; встретить встречать; перенести переносить; забрать забирать;
+собака пес песик; мама мать мамочка; папа отец; ребенок дитя; купить приобрести покупать;
+жить проживать; муж супруг;
 жена супруга; бабушка бабуля; дедушка дед; телефон мобильный; машина автомобиль авто;
-нравиться любить; начать начинать; работать трудиться; квартира кв; корпус корп; дом д;
+нравиться любить; начать начинать начинаться; работать трудиться; квартира кв; корпус корп; дом д;
 улица ул; день сутки; дочь дочка; сын сынок
 """
 
@@ -84,6 +97,7 @@ GENERIC = listed(
 """Words for the person who talks, without a name."""
 
 _FUNCTION_TAGS = frozenset({"PREP", "CONJ", "PRCL", "NPRO", "INTJ", "Apro"})
+_PLAIN = listed("быть свой это нет есть там тут здесь туда сюда где")
 _CONTENT = listed("like likes want wants own dear say says said get got likely least most across")
 
 
@@ -108,8 +122,10 @@ def is_russian(word: str) -> bool:
 
 @lru_cache(maxsize=50_000)
 def lemma(word: str) -> str:
-    """The dictionary form of a normalised word; of English only irregular pasts are undone."""
-    return readings(word)[0][0] if is_russian(word) else PAST.get(word, word)
+    """The dictionary form of a normalised word; of English only irregular forms are undone."""
+    if is_russian(word):
+        return readings(word)[0][0]
+    return PAST.get(word) or PLURALS.get(word, word)
 
 
 @lru_cache(maxsize=50_000)
@@ -140,7 +156,7 @@ def is_function(word: str) -> bool:
     if not is_russian(word):
         return word in _function_words() or word.partition("'")[0] in _function_words()
     found, told = readings(word)[0]
-    return bool(told & _FUNCTION_TAGS) or found in ("быть", "свой", "это", "нет", "есть")
+    return bool(told & _FUNCTION_TAGS) or found in _PLAIN
 
 
 @lru_cache(maxsize=50_000)
@@ -176,4 +192,7 @@ def may_be_nominative(word: str) -> bool:
     """Whether a Russian word may be a subject; guesses at indeclinable surnames count last."""
     told = [found for _, found in readings(word)]
     declined = [found for found in told if "Fixd" not in found] or told
-    return any("nomn" in found and "NPRO" not in found for found in declined)
+    return any(
+        "nomn" in found and "NPRO" not in found and not {"Name", "plur"} <= found
+        for found in declined
+    )
