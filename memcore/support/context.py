@@ -86,7 +86,7 @@ def understood(
             return tuple(named)
         if not has_object(tokens, units) and (lone or not past):
             return tuple(named)
-        if lacks_subject(tokens, units):
+        if lacks_subject(tokens, units) and not past:
             return tuple(unit for unit in named if not may_be_object(unit))
         return ()
     if not continues:
