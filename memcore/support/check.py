@@ -131,9 +131,9 @@ def _objection(
         return f"hypothetical: {clause.manner.unreal}"
     wanted = _wanted(clause, speakers)
     fitting: list[Said] = []
-    objections: list[tuple[int, str, frozenset[int]]] = []
+    objections: list[tuple[int, str, list[Unit]]] = []
     for one in said:
-        borne = frozenset(at for at, unit in enumerate(wanted) if one.bears(unit))
+        borne = [unit for unit in wanted if one.bears(unit)]
         if not borne:
             continue
         reason = (
@@ -148,14 +148,9 @@ def _objection(
     wanted = telling(wanted, fitting)
     for unit in wanted:
         if not any(one.bears(unit) for one in fitting):
-            near = [found[:2] for found in objections if unit in _borne(found[2], clause, speakers)]
+            near = [found[:2] for found in objections if unit in found[2]]
             return max(near)[1] if near else _missing(unit)
     return held_together(wanted, fitting) or swapped(wanted, fitting)
-
-
-def _borne(places: frozenset[int], clause: Clause, speakers: frozenset[str]) -> list[Unit]:
-    wanted = _wanted(clause, speakers)
-    return [wanted[at] for at in places]
 
 
 def _wanted(clause: Clause, speakers: frozenset[str]) -> list[Unit]:

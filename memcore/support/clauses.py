@@ -6,16 +6,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
-from itertools import pairwise
 
+from memcore.support.context import (
+    CONTEXT,
+    goes_on,
+    has_theirs,
+    is_occasion,
+    lasts,
+    only_times,
+    understood,
+)
 from memcore.support.dates import When
-from memcore.support.modality import Manner, is_marker, is_past, manner
+from memcore.support.modality import Manner, is_marker, manner
 from memcore.support.people import is_person, lead, owned, subject_of
-from memcore.support.splitting import FIRST, REFUSING, split
+from memcore.support.splitting import FIRST, split
 from memcore.support.tokens import Token, sentences
 from memcore.support.units import Unit, units_of
-from memcore.support.verbs import has_object, lacks_subject, may_be_object, verbs_of
-from memcore.support.words import GENERIC, is_russian, lemma, listed, tags
+from memcore.support.verbs import verbs_of
+from memcore.support.words import GENERIC, lemma, listed, tags
 
 _EXPERIENCING = listed("мне нам")
 _FIRST_ANY = (
@@ -36,16 +44,7 @@ _ANAPHORS = _THIRD | listed(
     оно них него нее ним ней это этот эта там туда тут
     here здесь сюда one ones"""
 )
-_THEIRS = frozenset((("у", "него"), ("у", "нее"), ("у", "них")))
-_LASTING = frozenset(
-    (("have", "been"), ("has", "been"), ("since", "then"), ("ever", "since"), ("тех", "пор"))
-)
-_PRONOUNS = FIRST | listed("he he's she she's it it's they they're you you're")
-_SUBJECTS = _PRONOUNS | listed("this that there")
-_RELATIVES = listed("which who where what который которая которое которые которого которую где")
-_INTERJECTIONS = listed("well so oh ok and ну вот так да а")
 _AGAINST = listed("but otherwise а но иначе")
-_REASONS = listed("since as because раз поскольку")
 _REPORTING = listed(
     """say says said tell tells told claim claims claimed insist insists говорит говорят сказал
     сказала сказали утверждает утверждают уверяет пишет написал написала"""
@@ -57,8 +56,6 @@ _DOUBTING = listed(
 """What follows them is an opinion, whoever has it; what follows the others, where it is not one's
 own word."""
 _PUNCTUATION = frozenset(".,!?…;:\"'()«»“”„-–—*#[]>")
-_CONTEXT = 12
-"""Units before a clause that a pronoun in it may point back to."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +94,11 @@ def read(text: str, today: date) -> tuple[Clause, ...]:
         asked = any(token.low == "?" for token in sentence[-3:])
         start, rest = len(found), list[Token]()
         for tokens in split(sentence):
-            if _is_occasion(rest):
+            if is_occasion(rest):
                 rest = []
             rest += tokens  # a piece that tells nothing belongs to the next: "perhaps, …"
             units = units_of(tokens, today)
-            if units and (tokens[-1] is sentence[-1] or not _only_times(tokens, units)):
+            if units and (tokens[-1] is sentence[-1] or not only_times(tokens, units)):
                 if len(rest) > len(tokens):
                     units = units_of(rest, today)
                 before = found[-1] if found else None
@@ -149,20 +146,6 @@ def _with_exceptions(clause: Clause) -> Iterator[Clause]:
     yield replace(clause, units=excepted, context=kept, manner=denying)
 
 
-def _only_times(tokens: Sequence[Token], units: Sequence[Unit]) -> bool:
-    """Whether a piece names a time for what follows it and says nothing: on Friday I …"""
-    words = [token.low for token in tokens if token.kind == "word"]
-    return all(isinstance(unit.value, When) for unit in units) and not _PRONOUNS & set(words)
-
-
-def _is_occasion(tokens: Sequence[Token]) -> bool:
-    """Whether a piece that tells nothing is apart from the rest: since you ask, …; I can't, …"""
-    words = [token.low for token in tokens if token.kind == "word"]
-    while words and words[0] in _INTERJECTIONS:
-        words = words[1:]
-    return bool(words) and (words[0] in _REASONS or words[-1] in REFUSING)
-
-
 def _is_report(clause: Clause) -> bool:
     """Whether what follows a clause in its sentence is what somebody says or thinks."""
     last = clause.words[-1] if clause.words else ""
@@ -188,22 +171,23 @@ def _clause(
     context: tuple[Unit, ...] = ()
     how = manner(tokens)
     if before is not None and found & _ANAPHORS:
-        told = (unit for unit in before.units[-_CONTEXT:] if not unit.denied)
-        context = (*before.context, *told)[-_CONTEXT:]
-        if not subject and not speaks and (found & _THIRD or _has_theirs(words)):
+        plain = (unit for unit in before.units[-CONTEXT:] if not unit.denied)
+        context = (*before.context, *plain)[-CONTEXT:]
+        if not subject and not speaks and (found & _THIRD or has_theirs(words)):
             subject = before.subject or before.lead or before.people
             people |= subject
     elif before is not None:
         listing = continues and how.verbless and tokens[0].low == ":"
         if listing:  # "booked the room: 4 May"
             how = replace(how, either=True)
-        context = before.units if listing else _understood(tokens, units, before, continues)
+        told = [*before.context, *before.units]
+        named = [unit for unit in told if unit.text not in before.verbs]
+        context = before.units if listing else understood(tokens, units, named, continues)
         missing = {"нет", "нету"} & set(before.words)  # what is not there does nothing
-        if continues and not (subject or speaks or missing) and _goes_on(tokens, units):
+        if continues and not (subject or speaks or missing) and goes_on(tokens, units):
             subject, speaks = before.subject, before.speaks
             people |= subject
-    lasting = _lasts(words)
-    if lasting:  # moved in May and has lived here since: since May
+    if lasts(words):  # moved in May and has lived here since: since May
         since = (
             replace(one, value=replace(one.value, side="from"))
             for one in context
@@ -228,68 +212,6 @@ def _clause(
         context=context,
         verbs=verbs_of(tokens, units),
     )
-
-
-def _goes_on(tokens: Sequence[Token], units: Sequence[Unit]) -> bool:
-    """Whether a clause begins with a verb, so that it is of whom the clause before it is."""
-    words = [token.low for token in tokens if token.kind == "word"]
-    while words and words[0] in _INTERJECTIONS:
-        words = words[1:]
-    if not words or words[0] in _RELATIVES:
-        return False
-    if is_russian(words[0]):
-        return lacks_subject(tokens, units)
-    return is_past(words[0]) or words[0] in verbs_of(tokens, units)
-
-
-def _has_theirs(words: Sequence[str]) -> bool:
-    """Whether something is somebody's who was named before: у него."""
-    return any(pair in _THEIRS for pair in pairwise(words))
-
-
-def _lasts(words: Sequence[str]) -> bool:
-    """Whether a clause tells of what began at a time named before, and still is."""
-    pairs = set(pairwise(words))
-    return bool(pairs & _LASTING)
-
-
-def _understood(
-    tokens: Sequence[Token], units: tuple[Unit, ...], before: Clause, continues: bool
-) -> tuple[Unit, ...]:
-    """What a clause that leaves out its subject, its object or its noun takes from before it.
-
-    Only what was named, no verb and no number; and what it names itself replaces what could be
-    the object of its verb: of "sold the Corsa, bought a Fiesta" the Corsa was not bought.
-    """
-    words = [token for token in tokens if token.kind == "word"]
-    if not words:
-        return ()
-    named = [
-        unit
-        for unit in (*before.context, *before.units)
-        if unit.value is None and not unit.denied and unit.text not in before.verbs
-    ][-_CONTEXT:]
-    if is_russian(words[0].low) or (len(words) > 1 and is_russian(words[1].low)):
-        if not lacks_subject(tokens, units) and not continues:
-            return ()
-        lone = sum(unit.value is None for unit in units) == 1
-        past = any({"VERB", "past"} <= tags(token.low) for token in words)
-        if words[0].low in _RELATIVES:
-            return tuple(named)
-        if not has_object(tokens, units) and (lone or not past):
-            return tuple(named)
-        if lacks_subject(tokens, units):
-            return tuple(unit for unit in named if not may_be_object(unit))
-        return ()
-    if not continues:
-        return ()
-    low = [token.low for token in words]
-    if low[0] in _RELATIVES or tokens[0].low in FIRST:
-        return tuple(named)
-    own = has_object(tokens, units) or subject_of(tokens, units) or _SUBJECTS & set(low)
-    worded = [unit for unit in units if unit.value is None]
-    acts = len(worded) > 1 and bool(verbs_of(tokens, units))  # it may well have its own object
-    return tuple(named) if worded and not (own or acts) else ()
 
 
 def _is_speech(tokens: Sequence[Token]) -> bool:

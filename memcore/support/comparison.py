@@ -12,7 +12,7 @@ from memcore.support.dates import Leaning
 from memcore.support.modality import ADVISING
 from memcore.support.people import possessors
 from memcore.support.units import Unit
-from memcore.support.verbs import is_light
+from memcore.support.verbs import is_doing, is_light
 from memcore.support.words import keys, lemma, listed
 
 CONDITIONS = frozenset(("if", "если"))
@@ -69,8 +69,20 @@ def telling(wanted: list[Unit], fitting: Sequence[Said]) -> list[Unit]:
         return wanted
     if len(rest) < 2 and all(unit.kind == "word" for unit in rest):
         return wanted  # who is at a bank may not work there
-    plain = [one for one in fitting if not _has_own_verb(one.clause, wanted)]
+    doing = any(is_doing(unit) for unit in wanted if unit not in rest)
+    plain = [
+        one
+        for one in fitting
+        if not _has_own_verb(one.clause, wanted)
+        and not (doing and not one.clause.first and _tells_more(one, wanted))
+    ]
     return rest if all(any(one.bears(unit) for one in plain) for unit in rest) else wanted
+
+
+def _tells_more(one: Said, wanted: Sequence[Unit]) -> bool:
+    """Whether a clause names what the line does not: "an office at 8 Mill Lane" is no home."""
+    own = (unit for unit in one.clause.units if unit.value is None)
+    return any(not any(unit.bears(other, one.day, "") for other in wanted) for unit in own)
 
 
 def _has_own_verb(clause: Clause, wanted: Sequence[Unit]) -> bool:

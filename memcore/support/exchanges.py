@@ -18,6 +18,7 @@ _OPEN = listed(
 )
 _PRONOUNS = listed("i i'm i'd we he he's she she's they it it's я мы он она они")
 _MANY = listed("many much сколько")
+_WHO = listed("who who's кто")
 _YES = listed("yes yeah yep yup да ага угу")
 _NO = listed("no nope nah нет не not")
 _YOURS = listed(
@@ -79,6 +80,8 @@ def _is_fragment(answer: Clause) -> bool:
 
 def _stated(asked: Clause, answer: Clause) -> Clause:
     """An answer as the statement that its question asked for."""
+    asks_who = bool(_WHO & set(asked.words[:1]))
+    who = frozenset(key for unit in answer.units for key in unit.keys)
     own = asked.second and not _YOURS & set(asked.words)
     how = replace(
         asked.manner,
@@ -92,7 +95,7 @@ def _stated(asked: Clause, answer: Clause) -> Clause:
         manner=how,
         context=asked.units,
         verbs=asked.verbs,
-        subject=frozenset() if own else asked.subject,
+        subject=frozenset() if own else who if asks_who else asked.subject,
         owned=asked.owned,
         people=asked.people | answer.people,
         speaks=own,

@@ -35,7 +35,7 @@ def is_person(unit: Unit) -> bool:
     if unit.kind == "word":  # «брать» has the stem of «брат»
         return bool(unit.keys & kin()) and not tags(unit.text) & {"VERB", "INFN"}
     if unit.kind != "name" or not is_russian(unit.text):
-        return unit.kind == "name"
+        return unit.kind == "name" and len(unit.text) > 1
     return is_given_name(unit.text) and "Geox" not in tags(unit.text)
 
 

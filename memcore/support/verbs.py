@@ -19,6 +19,10 @@ take leave depart get find keep use need happen play
 составлять проходить пройти состояться получить держать храниться требоваться понадобиться
 live reside work жить проживать работать трудиться
 """
+_DOING = """
+live reside work keep use take get drive ride play find жить проживать работать трудиться держать
+играть ездить завести получить
+"""
 _LINKING = listed(
     "am is are was were be been being i'm it's that's they're we're he's she's have has had"
 )
@@ -28,6 +32,11 @@ _SUBJECTS = listed("i we he she they who you to will can could must should didn'
 def is_light(unit: Unit) -> bool:
     """Whether a word of a note only links what stands beside it: weighs, goes, лежит, едет."""
     return unit.kind == "word" and canon(unit.text) in _canons(_LIGHT)
+
+
+def is_doing(unit: Unit) -> bool:
+    """Whether such a word tells besides that somebody has to do with it: lives, keeps, играет."""
+    return canon(unit.text) in _canons(_DOING)
 
 
 @cache

@@ -361,6 +361,11 @@ def test_messages_are_read_together(spoken: list[str], line: str, near: str) -> 
         ("If Anna goes, it will be dry", ["Anna: if it is dry I will go"]),
         ("Anna lives in Rome", ["Anna: Rome is loud, I hate it"]),
         ("Anna's son lives in Rome", ["Anna: my son loves Rome"]),
+        ("Anna keeps three hens", ["Anna: three hens next door, so loud"]),
+        ("Anna will marry Tom", ["Bob: who will marry Tom?", "Anna: Kate"]),
+        ("Anna wears size M", ["Anna: size M for my brother"]),
+        ("Аня живёт на Лесной, 8", ["Аня: офис на Лесной, 8"]),
+        ("Аня продала дачу", ["Аня: дача нужна, продала машину"]),
     ],
 )
 def test_what_messages_do_not_say_together_is_not_supported(line: str, spoken: list[str]) -> None:
