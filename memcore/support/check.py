@@ -35,6 +35,9 @@ from memcore.types import Message
 LONGEST = 2_000
 """Characters of a line; no item of memory may be longer."""
 
+_READ = 20_000
+"""Characters of a message that are read; what is said behind them bears nothing out."""
+
 _SPEAKER_PREFIX = re.compile(r"^\s*([^\W\d_][\w .-]{0,60}):\s*(?=\S)")
 _NAMING = listed("name name's named called зовут звать имя")
 _FILLERS = listed("well so honestly yes yeah oh ok and but ну вот да ой кстати и а но честно")
@@ -185,7 +188,7 @@ def _said(message: Message, zone: ZoneInfo) -> Iterator[Said]:
     except (OverflowError, ValueError):  # at the ends of the calendar
         day = message.time.date()
     speaker = _name_keys(message.speaker)
-    for clause in read(message.text, day):
+    for clause in read(message.text[:_READ], day):
         yield Said(clause, day, speaker, message.role == "user", message.id)
 
 

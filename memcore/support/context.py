@@ -8,7 +8,7 @@ from itertools import pairwise
 from memcore.support.dates import When
 from memcore.support.modality import is_past
 from memcore.support.people import subject_of
-from memcore.support.splitting import FIRST, REFUSING
+from memcore.support.splitting import FIRST, REFUSING, acts
 from memcore.support.tokens import Token
 from memcore.support.units import Unit
 from memcore.support.verbs import has_object, lacks_subject, may_be_object, verbs_of
@@ -96,5 +96,7 @@ def understood(
         return tuple(named)
     own = has_object(tokens, units) or subject_of(tokens, units) or _SUBJECTS & set(low)
     worded = [unit for unit in units if unit.value is None]
-    acts = len(worded) > 1 and bool(verbs_of(tokens, units))  # it may well have its own object
-    return tuple(named) if worded and not (own or acts) else ()
+    told = [token for token in words if token.low not in _INTERJECTIONS | {"or"}]
+    acting = bool(verbs_of(tokens, units)) or acts(told)
+    # with another word beside the verb it may well have its own object
+    return tuple(named) if worded and not (own or (acting and len(worded) > 1)) else ()

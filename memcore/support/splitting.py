@@ -29,6 +29,13 @@ _AUXILIARIES = listed("is are was were has will")
 _FINITE = _AUXILIARIES | listed("am have had do does did can could must should")
 _AFTER_WORD = listed("i i'm i've i'll he she they we")
 _CONTRACTED = listed("i'm i've i'll")
+_ACTING = listed(
+    """like love hate prefer want need enjoy adore dislike fear avoid drink eat wear own use play
+    buy sell keep know speak study teach live work sleep run ride drive cook bake read write watch
+    collect grow support trust miss owe visit call pay rent carry bring take make give choose pick
+    respect admire despise distrust envy"""
+)
+"""English verbs that a second statement of the same subject may begin with, after "and"."""
 _ENDING = frozenset((",", ";", ":", "(", ")", "and", "и"))
 
 
@@ -57,6 +64,7 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
         elif token.low in ("and", "и", "а", "so", "or"):
             past = bool(following) and is_past(following[0].low)
             both = token.low in ("and", "и") and _has_verbs(sentence, start, at)
+            both = both or (token.low in ("and", "or") and acts(following))
             begins = _begins(following)
             if token.low == "и" and not any(_is_verb(one) for one in sentence[start:at]):
                 begins = False  # two nouns before one verb
@@ -72,6 +80,17 @@ def split(sentence: Sequence[Token]) -> Iterator[Sequence[Token]]:
             yield sentence[start:at]
             start, quoted = at, token.quoted
     yield sentence[start:]
+
+
+def acts(tokens: Sequence[Token]) -> bool:
+    """Whether an English verb without a subject of its own stands first, or behind an adverb."""
+    words = [token.low for token in tokens[:2] if token.kind == "word"]
+    if len(words) == 2 and is_marker(words[0]):
+        words = words[1:]
+    return bool(words) and any(
+        form in _ACTING
+        for form in (words[0], words[0].removesuffix("s"), words[0].removesuffix("es"))
+    )
 
 
 def _changes_subject(sentence: Sequence[Token], start: int, at: int) -> bool:

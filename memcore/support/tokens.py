@@ -55,6 +55,10 @@ class Token:
         return self.text[:1].isupper()
 
 
+_LONGEST = 300
+"""Tokens of a sentence; a longer one is cut, since reading it takes the square of its length."""
+
+
 def sentences(text: str) -> list[tuple[Token, ...]]:
     """The sentences of a text as tokens, the sign that ends each included."""
     plain = _STRESS.sub("", unicodedata.normalize("NFKC", clean(text)))
@@ -78,7 +82,8 @@ def sentences(text: str) -> list[tuple[Token, ...]]:
             told = told or kind != "sign"
         if kind == "word":
             first = False
-        if kind == "line" or (kind == "sign" and piece in ".!?…" and _ends(plain, match, current)):
+        ends = kind == "sign" and piece in ".!?…" and _ends(plain, match, current)
+        if kind == "line" or ends or len(current) >= _LONGEST:
             if told or piece == "?":
                 found.append(tuple(current))
                 current, told = [], False

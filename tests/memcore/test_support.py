@@ -370,3 +370,24 @@ def test_messages_are_read_together(spoken: list[str], line: str, near: str) -> 
 )
 def test_what_messages_do_not_say_together_is_not_supported(line: str, spoken: list[str]) -> None:
     assert not several(line, *spoken).ok
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("Anna likes tea and hates coffee", "I like coffee and hate tea."),
+        ("Anna hates coffee", "I like coffee and hate tea."),
+        ("Anna loves Bob and fears Max", "I love Max and fear Bob."),
+        ("Anna drinks wine", "I drink tea and avoid wine."),
+        ("Анна любит чай и ненавидит кофе", "Я люблю кофе и ненавижу чай."),
+    ],
+)
+def test_what_one_verb_is_said_of_is_not_said_by_another(line: str, text: str) -> None:
+    speaker = "Анна" if line[0] == "А" else "Anna"
+    assert not verdict(line, text, speaker=speaker).ok
+    assert verdict(text, text, speaker=speaker).ok
+
+
+def test_a_message_of_a_megabyte_is_read_in_part_and_quickly() -> None:
+    assert verdict("Anna's size is 38", "My size is 38. " * 70_000).ok
+    assert not verdict("Anna's size is 38", "a," * 500_000).ok
