@@ -19,6 +19,7 @@ from eval.arms import ARMS
 from eval.background import ReplayRequest, request_to_resume
 from eval.calibration_records import cutoffs_as_text, load_cutoffs
 from eval.errors import RunError
+from eval.lines_report import curated_lines, lines_text
 from eval.loaders import AUTO, FORMATS, load
 from eval.overview import overview
 from eval.providers import cache_problem, cutoffs_in_words
@@ -197,6 +198,25 @@ def show_command(
         )
         return
     print(harmless(turn_text(view)))
+
+
+@app.command("lines")
+def lines_command(
+    run: Annotated[str, typer.Argument(help="a run's name or folder")],
+    sample: Annotated[
+        int | None, typer.Option(min=1, help="so many, drawn at random; left out: all")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="of the draw")] = 0,
+    refused: Annotated[bool, typer.Option("--refused", help="those that were refused")] = False,
+    out: Out = None,
+    as_json: Json = False,
+) -> None:
+    """What the curator wrote, line by line, with the messages that each line cites."""
+    found = curated_lines(_open(run, out), sample, seed, refused)
+    if as_json:
+        _print({"run": run, "lines": found})
+        return
+    print(harmless(lines_text(found)) if found else "none; replay with --set curator=true")
 
 
 @app.command("runs")

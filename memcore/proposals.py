@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from memcore.errors import InvalidInput
-from memcore.extraction import is_instruction
+from memcore.extraction import attributed, is_instruction
 from memcore.extraction.quotation import is_russian
 from memcore.ports import Check
 from memcore.screening import secrets
@@ -108,10 +108,17 @@ def _fault_of_citing(proposal: Proposal, said: Mapping[str, Message]) -> str | N
 def _unsupported(proposal: Proposal, sources: Sequence[Message], check: Check) -> str | None:
     line = proposal.text
     whole = " ".join(one.text for one in sources)
-    if is_russian(line) not in {is_russian(whole), *(is_russian(one.text) for one in sources)}:
+    languages = {is_russian(whole), *(is_russian(one.text) for one in sources)}
+    if is_russian(line) not in languages and not _quotes(line, sources):
         return "it is in another language than what it cites"
     verdict = check(line, sources)
     return None if verdict.ok else f"what it cites does not support it: {verdict.reason}"
+
+
+def _quotes(line: str, sources: Sequence[Message]) -> bool:
+    """Whether a line quotes a message word for word: one message may be in two languages."""
+    found = attributed(line)
+    return found is not None and any(found.words in " ".join(one.text.split()) for one in sources)
 
 
 def _fault_of_form(proposal: Proposal, size: int) -> str | None:

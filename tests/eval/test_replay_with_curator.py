@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from eval.dataset import ConversationRecord
+from eval.lines_report import curated_lines, lines_text
 from eval.offered import texts
 from eval.recall import report
 from eval.replay import Progress, replay
@@ -130,3 +131,16 @@ def test_a_line_that_is_refused_keeps_its_reason(tmp_path: Path) -> None:
     assert lines["refused"].str.len().min() > 0
     assert [list(cited) for cited in lines["sources"]] == [[]] * len(lines)
     assert any("allergic" in line for line in lines["line"])
+
+
+def test_the_lines_are_listed_with_what_they_cite_and_a_seed_draws_the_same(run: Run) -> None:
+    found = curated_lines(run)
+    assert len(found) == manifest_of(run.folder)["curator"]["lines"] == 2
+    assert ('Ann: "I\'m allergic to wool."', "m3") in {
+        (row["line"], row["said"][0]["id"]) for row in found
+    }
+    assert "    m3, Ann: I'm allergic to wool." in lines_text(found)
+    assert curated_lines(run, 1, 7) == curated_lines(run, 1, 7)
+    assert len(curated_lines(run, 1, 7)) == 1
+    assert curated_lines(run, refused=True) == []
+    assert lines_text([]) == ""
