@@ -6,12 +6,36 @@ from dataclasses import dataclass
 from time import perf_counter
 
 from eval.dataset import QuestionRecord
+from eval.errors import RunError
 from eval.judge import Judge, Judgement
 from eval.squad import exact_match, f1
 from memcore import Answer
 
 FAILED = ("error", "too slow")
 """How an answer ended that is none: the provider failed or was too slow, or the model refused."""
+
+
+MOST_IN_A_ROW = 5
+"""Answers that fail one after the other before a replay stops: a wrong key or a dead server would
+fail them all, slowly."""
+
+
+@dataclass(slots=True)
+class Patience:
+    """How many answers have failed in a row."""
+
+    run: str
+    failed: int = 0
+
+    def saw(self, answer: Answer) -> None:
+        """Raises `RunError`, with the reason and the way on, where it is one too many."""
+        self.failed = self.failed + 1 if answer.stopped in FAILED else 0
+        if self.failed >= MOST_IN_A_ROW:
+            raise RunError(
+                f"the brain failed {self.failed} questions in a row, the last with: "
+                f"{answer.error}. The run is unfinished: mend that, and go on with --resume "
+                f"{self.run}, or with the same arms command"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ from eval.arms import FIRST, Arm, arm_named, in_one_thread
 from eval.curating import Host, Passes
 from eval.dataset import ConversationRecord, Dataset, QuestionRecord
 from eval.errors import RunError
-from eval.grading import grade
+from eval.grading import FAILED, Patience, grade
 from eval.happenings import Replayed, VirtualClock, happen, happenings, turn_message
 from eval.judge import Judge, judge_named
 from eval.providers import Provided, provided, warm
@@ -204,8 +204,10 @@ def _replay_into(
         sum(turn_message(talk, one, chosen) is not None for one in happenings(talk))
         for talk in talks
     ]
+    writer.forget(FAILED)
     finished = writer.done()
     done = sum(sizes[number] for number in finished)
+    patience = Patience(writer.folder.name)
     for number, talk in enumerate(talks):
         if number in finished:
             continue
@@ -228,7 +230,7 @@ def _replay_into(
             warm(embedder, talk, turns_of, plan.settings, partial(report, 0))
         refused: list[str] = []
         passes = Passes()
-        pieces = replay_conversation(talk, plan, report, refused, passes)
+        pieces = replay_conversation(talk, plan, report, refused, passes, patience)
         writer.write_part(number, pieces, refused, passes.counts)
         done += sizes[number]
     writer.join()
@@ -250,6 +252,7 @@ def replay_conversation(
     report: Callable[[int], None],
     refused: list[str],
     passes: Passes,
+    patience: Patience,
 ) -> Iterator[dict[str, pa.Table]]:
     """One conversation's tables, a piece for every `_PIECE` turns; `refused` gets what the write
     gate refused, `passes` what the curator did. Everything is kept in a store of its own that is
@@ -282,6 +285,8 @@ def replay_conversation(
                 before = len(state.messages) - (message.id in state.messages)
                 if question is not None:
                     fates = fates_of(taken, arm, question, state.messages)
+                    if taken.answer:
+                        patience.saw(taken.answer)
                     graded = grade(taken.answer, question, plan.judge) if taken.answer else None
                     rows.add(taken, message, before, question, fates, graded)
                 else:

@@ -63,6 +63,15 @@ class RunWriter:
         """The numbers of the parts that are written."""
         return {int(part.name) for part in parts_of(self.folder)}
 
+    def forget(self, stopped: Iterable[str]) -> None:
+        """Removes the parts in which an answer ended so: they are made again, and asked again."""
+        ended = set(stopped)
+        for part in parts_of(self.folder):
+            answers = _read_part(part, "answers")
+            if any(ended.intersection(one.column("stopped").to_pylist()) for one in answers):
+                with _to_disk(self.folder):
+                    shutil.rmtree(part)
+
     def write_part(
         self,
         number: int,

@@ -17,6 +17,7 @@ from eval.answers import answers, failures, measured_answers
 from eval.arms_report import compare_arms
 from eval.arms_text import arms_text
 from eval.dataset import ConversationRecord, Dataset
+from eval.errors import RunError
 from eval.evidence import Beside
 from eval.judge import PROMPT_SHA256, VERSION, verdict
 from eval.overview import first_choice, overview
@@ -516,3 +517,29 @@ def test_the_command_line_takes_brain_and_judge(
         row["arm"]: row["judged_hits"] for row in told["answers"] if row["ages"] == "old"
     }  # fmt: skip
     assert right == {"first-search": 1, "tool-only": 1, "no-search": 0}
+
+
+def test_a_dead_brain_stops_the_replay_and_what_was_answered_is_gone_on_with(
+    server: BrainServer, tmp_path: Path
+) -> None:
+    talks = dataset(*(one(f"t{n}", f"471{n}") for n in range(4)))
+    whole = run_of(server, tmp_path, "first-search", data=talks, name="whole")
+    server.script = [reads] * 3 + [failing(OPENAI, 401)] * 5
+    with pytest.raises(RunError, match=r"failed 5 questions in a row.*401.*--resume run") as caught:
+        run_of(server, tmp_path, "first-search", data=talks, name="run")
+    assert KEY not in str(caught.value)
+    assert not inspect_run(tmp_path / "run").complete
+    before = len(server.requests)
+    resumed = run_of(server, tmp_path, "first-search", data=talks, name="run")
+    assert len(server.requests) - before == 9  # the first conversation's three are kept
+    assert failures(resumed) == {}
+    assert answers(resumed).equals(answers(whole))
+
+
+def test_failures_that_are_not_in_a_row_do_not_stop_a_replay(
+    server: BrainServer, tmp_path: Path
+) -> None:
+    talks = dataset(*(one(f"t{n}", f"471{n}") for n in range(4)))
+    server.script = [failing(OPENAI, 401)] * 4 + [reads] + [failing(OPENAI, 401)] * 4
+    run = run_of(server, tmp_path, "first-search", data=talks)
+    assert failures(run) == {"answers that the brain failed": 8}

@@ -482,8 +482,6 @@ def test_two_processes_on_one_thread_write_once(tmp_path: Path) -> None:
 
 def test_words_quoted_from_a_message_in_two_languages_are_noted() -> None:
     memory = mind()
-    text = (
-        "It was a long day at the office, truly. Мой размер теперь 38. So there you are."
-    )
+    text = "It was a long day at the office, truly. Мой размер теперь 38. So there you are."
     fill(memory, *exchanges(text, "ok", "ok", "ok"))
     assert [one.line for one in run(memory).written] == ["Anna: «Мой размер теперь 38.»"]
