@@ -74,11 +74,12 @@ EXPECTED: dict[str, dict[str, list[str]]] = {
         "form": ["excerpts", "notes"], "noted": ["notes"], "summed": ["summary"],
     },
     "tool-only": {
-        "past": ["tools"], "form": ["notes", "tools"], "noted": ["notes"], "summed": ["summary"],
+        "past": ["tools"], "long": ["tools"], "form": ["notes", "tools"], "noted": ["notes"],
+        "summed": ["summary"],
     },
     "tool-always": {
-        "past": ["tools"], "plain": ["tools"], "form": ["notes", "tools"], "noted": ["notes"],
-        "summed": ["summary"],
+        "past": ["tools"], "plain": ["tools"], "long": ["tools"], "form": ["notes", "tools"],
+        "noted": ["notes"], "summed": ["summary"],
     },
     "no-search": {"form": ["notes"], "noted": ["notes"], "summed": ["summary"]},
     "no-summary": {
@@ -134,12 +135,16 @@ def test_without_a_brain_the_tool_is_called_by_the_stated_policy_in_every_turn(
 
 
 def test_a_result_counts_as_evidence_only_where_it_has_the_whole_message(
-    runs: dict[str, Run],
+    runs: dict[str, Run], tmp_path: Path
 ) -> None:
-    view = load_turn(runs["tool-always"], *find_question(runs["tool-always"], "long"))
+    longer = LONG + " and so on" * 40
+    asking = asked("longer", 20, "How long did the birthday party go on?", ["party"])
+    talks = talk([said("party", 1, longer), *chatter(20, 3, 0.3)], [asking])
+    run = replay(dataset(talks), tmp_path, arm="tool-always", changes=NARROW, name="longer")
+    view = load_turn(run, *find_question(run, "longer"))
     (fate,) = view.fates
     assert "birthday party" in view.calls["result"].iloc[0]
-    assert LONG not in view.calls["result"].iloc[0]
+    assert longer not in view.calls["result"].iloc[0]
     assert (fate.stage, fate.layers) == (Stage.CUT, (Beside.TOOLS,))
     assert fate.detail == "the tool returned only a part of it"
     plain = load_turn(runs["tool-only"], *find_question(runs["tool-only"], "plain"))

@@ -179,7 +179,8 @@ def test_how_long_it_may_take_is_the_environments_unless_the_run_chose(
 def test_a_runs_own_brain_is_never_the_usual_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    view = turn(make_run(tmp_path, brain="openai:m@http://127.0.0.1:1"), LOW)
+    with brain_server() as server:
+        view = turn(make_run(tmp_path, brain=f"openai:m@{server.url}/v1"), LOW)
     assert usual_brain(view) == ""
     monkeypatch.setenv("MNEMOSCOPE_BRAIN", "anthropic:m")
     assert usual_brain(view) == "anthropic:m"
