@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Sequence
 from enum import StrEnum
 from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 from eval.evidence import Fate, Stage
 from eval.explain import LAYER_NAMES
@@ -37,6 +38,10 @@ from memcore import (
 )
 
 KINDS = ("openai", "anthropic")
+_URL = re.compile(r".*@(https?://.*)", re.DOTALL)
+_MAKERS = ("api.openai.com", "api.anthropic.com")
+_HERE = ("127.0.0.1", "localhost", "::1")
+
 _TODAYS = re.compile(r"brain_\w+|agent_\w+")
 
 Report = Callable[[int, int], None]
@@ -65,7 +70,20 @@ def brain_for(view: TurnView, name: str) -> Brain:
     name = name.strip()
     if name.partition(":")[0] not in KINDS:
         raise InvalidInput("the name of a model begins with openai: or anthropic:")
-    return brain_named(name, asking_settings(view))
+    brain = brain_named(name, asking_settings(view))
+    known = {_server(load_settings().brain or ""), *_MAKERS, *_HERE, ""}
+    if _server(name) not in known:
+        raise InvalidInput(
+            "from here a model is asked at its maker's server, on this machine, or where "
+            "MNEMOSCOPE_BRAIN says: the key of the environment goes to no other"
+        )
+    return brain
+
+
+def _server(name: str) -> str:
+    """The host of a brain's name, empty where it names none."""
+    url = _URL.fullmatch(name)
+    return (urlsplit(url[1].strip()).hostname or "") if url else ""
 
 
 def ask(view: TurnView, brain: Brain, tools: bool = True, report: Report | None = None) -> Answer:

@@ -15,6 +15,9 @@ from pages.shared import wording_turn as wording
 from pages.shared.html import Html, chip, tag, words
 from pages.shared.turn_prompt import marked
 
+_LONGEST = 20_000
+"""Characters of a reply that are shown: a browser stands still over hundreds of thousands."""
+
 
 def show(view: TurnView, job: AskJob) -> None:
     """All that came of an answer that is over."""
@@ -90,12 +93,20 @@ def _box(view: TurnView, job: AskJob, answer: Answer) -> Html:
     return tag(
         "div",
         tag("div", head.format(brain=job.brain, tools=tools), cls="m-quiet-text"),
-        words(answer.text.strip() or wording.ASK_NO_REPLY, "m-reply"),
+        words(_shortened(answer.text.strip()) or wording.ASK_NO_REPLY, "m-reply"),
         expected,
         tag("div", f"{_mark(view, answer)} {source}".strip(), cls="m-verdict") if source else "",
         tag("div", f"{ended}.", cls="m-quiet-text"),
         cls=f"m-answer m-{_colour(view, answer)}",
     )
+
+
+def _shortened(text: str) -> str:
+    """A reply as far as a page can show it."""
+    more = len(text) - _LONGEST
+    if more <= 0:
+        return text
+    return f"{text[:_LONGEST]}\n\n{wording.ASK_CUT_SHORT.format(count=more)}"
 
 
 def _counted(tokens: int | None) -> str:

@@ -266,15 +266,18 @@ ASK_ASKING = "Asking …"
 ASK_NOW_HELP = "Sends {characters:,} characters, about {tokens:,} tokens, to the model named here."
 ASK_BUILDING = "Building the memory as it stood at this turn …"
 ASK_WAITING = "Request {request}: waiting for the model, {seconds:.0f} of at most {limit:g} seconds"
-ASK_CALLED = ". It has called {calls} so far"
-ASK_RUNS_ON = "It goes on while you look at other turns; the reply waits here."
+ASK_CALLED = ". It has made {calls} so far"
+ASK_RUNS_ON = (
+    "It goes on while you look at other turns; the reply waits here until this tab is reloaded."
+)
 ASK_STOP = "Do not wait"
 ASK_STOPPED = "Nobody waited for this reply, and what came of it was thrown away."
 ASK_BROKE = "The model was not asked: the turn's memory could not be built."
 ASK_TRACE = "What broke, for a report"
 ASK_REPLY = "Reply of {brain}, {tools}"
 ASK_LAST_WORDS = "What it had said by then, {brain}, {tools}"
-ASK_EXPECTED = "Expected answer: "
+ASK_CUT_SHORT = "… {count:,} more characters are in the exchange as JSON."
+ASK_EXPECTED = "Not graded here; compare it with the expected answer: "
 ASK_DONE = {
     "done": "Answered",
     "too many calls": "Made to answer after too many tool calls",

@@ -152,7 +152,7 @@ def test_a_reply_is_shown_with_its_calls_and_where_the_answer_was(
     page = asked(open_ask())
     shown = text(page)
     assert "The boy wears size 134." in shown
-    assert "Expected answer: <b><bdi>134</bdi></b>" in shown
+    assert "compare it with the expected answer: <b><bdi>134</bdi></b>" in shown
     assert "the model found it with a tool (call 1, search_messages)" in shown
     assert "Answered in 3 requests, 2 tool calls" in shown
     assert "33 tokens in, 9 out" in shown
@@ -168,6 +168,14 @@ def test_the_exchange_can_be_downloaded_whole(open_ask: Open, server: BrainServe
     server.script = [calls(("a", "search_messages", {"query": "Тимофей"})), says("Размер 134.")]
     page = asked(open_ask())
     assert wording.ASK_DOWNLOAD in [one.proto.label for one in page.get("download_button")]
+
+
+def test_of_a_huge_reply_the_beginning_is_shown(open_ask: Open, server: BrainServer) -> None:
+    server.script = [says("word " * 40_000 + "THE END")]
+    shown = text(asked(open_ask()))
+    assert "word word" in shown
+    assert "THE END" not in shown
+    assert "180,007 more characters are in the exchange as JSON" in shown
 
 
 def test_russian_is_shown_as_it_is(open_ask: Open, server: BrainServer) -> None:

@@ -354,3 +354,33 @@ def test_what_nobody_expected_is_kept_with_its_trace(run: Run, server: BrainServ
     job = finished(replace(view, row={}), f"openai:m@{server.url}/v1")
     assert isinstance(job.error, KeyError)
     assert "KeyError" in job.trace
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openai:m@https://example.org/v1",
+        "anthropic:m@http://192.168.0.7",
+        "openai:m@http://127.0.0.1:1/@https://example.org/v1",
+        "openai:m@https://api.openai.com.example.org/v1",
+    ],
+)
+def test_the_key_goes_to_no_server_that_nobody_configured(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    view = turn(run, LOW)
+    with pytest.raises(InvalidInput, match="goes to no other"):
+        brain_for(view, name)
+    monkeypatch.setenv("MNEMOSCOPE_BRAIN", name)
+    assert brain_for(view, name).name
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "openai:m@https://api.openai.com/v1", "anthropic:m", "anthropic:m@https://api.anthropic.com",
+        "openai:m@http://localhost:8000/v1", "openai:m@http://[::1]:8000/v1",
+    ],
+)  # fmt: skip
+def test_makers_servers_and_this_machine_may_be_asked(run: Run, name: str) -> None:
+    assert brain_for(turn(run, LOW), name).name
